@@ -1,0 +1,75 @@
+"""Kernels that are this very interpreter, whatever else is registered under the name python3.
+
+A kernel specification in the user's own folders comes before the environment's and may belong to
+another Python; so none is looked up. Sockets are files in a private temporary folder: kernels
+started at the same moment cannot take each other's port.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
+)
+
+
+def environment(root: Path, *, one_thread: bool = False) -> dict[str, str]:
+    """What is added to a kernel's environment so that a chapter of `root` runs the same anywhere.
+
+    >>> environment(Path("."), one_thread=True)["OMP_NUM_THREADS"]
+    '1'
+    """
+    added = {
+        "LOWDIM_ROOT": str(root),
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "PYTHONHASHSEED": "0",
+    }
+    if (root / "lib" / "lowdim").is_dir():
+        paths = [str(root / "lib"), os.environ.get("PYTHONPATH", "")]
+        added["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return added | (ONE_THREAD if one_thread else {})
+
+
+def manager_class(base: type, added: Mapping[str, str]) -> type:
+    """A kernel manager class, derived from jupyter_client's `base`, for this interpreter."""
+    from ipykernel.kernelspec import make_ipkernel_cmd
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+    from jupyter_core.utils import run_sync
+
+    class Specs(KernelSpecManager):
+        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+            return KernelSpec(
+                argv=make_ipkernel_cmd(executable=sys.executable),
+                display_name="Python 3",
+                language="python",
+                env=dict(added),
+            )
+
+    class Manager(base):
+        def __init__(self, **options: Any) -> None:
+            options.setdefault("kernel_spec_manager", Specs())
+            super().__init__(**options)
+            if sys.platform != "win32":  # no ipc there
+                folder = tempfile.mkdtemp(prefix="lowdim-")
+                weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+                self.connection_file = os.path.join(folder, "kernel.json")
+                self.transport = "ipc"
+                self.ip = os.path.join(folder, "k")
+
+        async def _async_pre_start_kernel(self, **options: Any) -> Any:
+            # What a chapter writes to its error stream comes as output; this is the kernel's own.
+            options.setdefault("stderr", subprocess.DEVNULL)
+            return await super()._async_pre_start_kernel(**options)
+
+        pre_start_kernel = run_sync(_async_pre_start_kernel)
+
+    return Manager

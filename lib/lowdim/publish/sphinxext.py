@@ -1,0 +1,153 @@
+"""The little that the book needs from Sphinx beyond what Jupyter Book brings.
+
+* Alt text that a cell computes: an image output whose metadata has ``lowdim_alt`` gets it.
+* A footer on every chapter: seed, versions, run time, the notebook, its rows in the ledger.
+* The notebook as ``.ipynb`` in the theme's download menu: the theme itself offers the source only.
+* Thebe, which Jupyter Book loads on every page and which runs code on another host, is left out.
+* Cached runs that are not current are dropped before Sphinx can use them.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lowdim.publish.execute import CACHE, RECORDS, chapter_path, drop_stale
+from lowdim.publish.pages import notebook_url
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from myst_nb.core.render import MimeData, NbElementRenderer
+    from nbformat import NotebookNode
+    from sphinx.application import Sphinx
+
+PREFIX = "notebooks/"
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx."""
+    _read_alt_from_outputs()
+    app.connect("builder-inited", _drop_stale)
+    # After the theme (priority 501) has made its download menu.
+    app.connect("html-page-context", _add_to_page, priority=600)
+    app.connect("html-page-context", _leave_thebe_out, priority=600)
+    app.connect("build-finished", _write_notebooks)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def downloadable(source: Path) -> NotebookNode:
+    """The chapter as a notebook without outputs that runs wherever ``lowdim`` is installed."""
+    import jupytext
+
+    notebook = jupytext.read(source)
+    notebook.metadata.pop("jupytext", None)  # else editors would pair it with a file that is absent
+    for cell in notebook.cells:
+        cell.metadata.pop("mystnb", None)  # captions, which only the book shows
+    return notebook
+
+
+def _read_alt_from_outputs() -> None:
+    # myst-nb takes alt text from the cell, where it is written before the run. Ours says what the
+    # data of this run show, so it comes with the output. Its renderer is replaceable only through
+    # an entry point and by name in every configuration; wrapping one method is less.
+    from myst_nb.core.render import NbElementRenderer
+
+    plain = NbElementRenderer.render_image
+    if not hasattr(plain, "lowdim_wraps"):
+        NbElementRenderer.render_image = _with_alt(plain)
+
+
+def _with_alt(plain: Callable[..., list[nodes.Element]]) -> Callable[..., list[nodes.Element]]:
+    def render_image(self: NbElementRenderer, data: MimeData) -> list[nodes.Element]:
+        images = plain(self, data)
+        for image in images:
+            alt = data.output_metadata.get("lowdim_alt") or image.get("alt", "")
+            if alt:
+                image["alt"] = str(alt)
+            else:  # fails the strict build
+                self.logger.warning("a figure has no alt text", subtype="image", line=data.line)
+        return images
+
+    render_image.lowdim_wraps = plain
+    return render_image
+
+
+def _drop_stale(app: Sphinx) -> None:
+    root = Path(app.srcdir)
+    if (root / CACHE).is_dir() and (root / "_toc.yml").is_file():
+        drop_stale(root)
+
+
+def _add_to_page(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    chapter = pagename.removeprefix(PREFIX)
+    path = Path(app.srcdir) / RECORDS / f"{chapter}.json"
+    if not pagename.startswith(PREFIX) or not path.is_file():
+        return
+    record = json.loads(path.read_text(encoding="utf-8"))
+    notebook = context["pathto"](notebook_url(chapter), 1)
+    context["body"] += footer(record, notebook=notebook, pathto=context["pathto"])
+    for button in context.get("header_buttons", []):
+        if button.get("label") == "download-buttons":
+            entry = {
+                "type": "link",
+                "url": notebook,
+                "text": ".ipynb",
+                "tooltip": "Download a notebook that runs",
+                "icon": "fas fa-code",
+                "label": "download-notebook-button",
+            }
+            button["buttons"].insert(0, entry)
+
+
+def _leave_thebe_out(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    # Its settings hold an outside address, and come twice, which is an error in the browser.
+    for kind in ("script_files", "css_files"):
+        context[kind] = [
+            file
+            for file in context.get(kind, [])
+            if "thebe" not in f"{file} {getattr(file, 'attributes', '')}".lower()
+        ]
+
+
+def footer(record: dict[str, Any], *, notebook: str, pathto: Callable[[str], str]) -> str:
+    """The chapter's footer as HTML: how this page came about, and where to go from it."""
+    versions = ", ".join(
+        f"{name} {version}" for name, version in sorted(record["versions"].items())
+    )
+    facts = {
+        "Seed": str(record["seed"]),
+        "Run time": f"{record['seconds']:.1f} s",
+        "Versions": versions,
+    }
+    listed = "".join(
+        f"<div><dt>{name}</dt><dd>{html.escape(value)}</dd></div>" for name, value in facts.items()
+    )
+    ledger = pathto("book/ledger")
+    claims = ", ".join(
+        f'<a href="{ledger}#{claim["id"]}-verdict">{claim["id"]}</a>' for claim in record["claims"]
+    )
+    return (
+        f'<footer class="lowdim-footer" aria-label="How this page was made"><dl>{listed}</dl>'
+        f'<p><a href="{notebook}" download>Download notebook (.ipynb)</a> · '
+        f'<a href="{ledger}">Ledger</a>: {claims}</p></footer>'
+    )
+
+
+def _write_notebooks(app: Sphinx, problem: Exception | None) -> None:
+    if problem is not None or app.builder.format != "html":
+        return
+    import nbformat
+
+    for docname in sorted(app.env.found_docs):
+        source = chapter_path(Path(app.srcdir), docname.removeprefix(PREFIX))
+        if docname.startswith(PREFIX) and source.is_file():
+            target = Path(app.outdir) / notebook_url(docname.removeprefix(PREFIX))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(downloadable(source), target)

@@ -1,0 +1,157 @@
+"""An executed notebook as one page that opens from disk, without the book and without a network.
+
+A small temporary book holds nothing but the notebook, already executed, and is rendered with the
+real book's settings: theorems, proofs, glue, exercises, citations and equations look the same.
+References to other chapters have nothing to point at there and stay plain text.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+EXTENSIONS = ("sphinx_proof", "sphinx_exercise", "sphinx-mathjax-offline")
+BIBLIOGRAPHY = "## References\n\n```{bibliography}\n:filter: docname in docnames\n```"
+
+BACK = """<!doctype html>
+<title>{name}</title>
+<script>location.replace("../{name}.html" + location.search + location.hash)</script>
+<a href="../{name}.html">{name}</a>
+"""
+
+
+class PageFailed(RuntimeError):
+    """The page could not be rendered: one sentence, then what the renderer said last."""
+
+
+def render(nb: NotebookNode, *, name: str, root: Path, folder: Path) -> Path:
+    """Write `<name>.html` and `<name>_files/` into `folder`; return the page's path.
+
+    `root` is the real book, whose settings, bibliography and static files are taken over.
+    """
+    with tempfile.TemporaryDirectory(prefix="lowdim-page-") as made:
+        book = Path(made)
+        _write_book(nb, name, root, book)
+        html = _build(book)
+        page = html / f"{name}.html"
+        assets = folder / f"{name}_files"
+        text = _point_to(page.read_text(encoding="utf-8"), html, assets.name)
+        page.write_text(BACK.format(name=name), encoding="utf-8")  # what a search there finds
+        for extra in ("index.html", "_sources", "objects.inv", ".buildinfo"):
+            _remove(html / extra)
+        _slim(html / "_static" / "mathjax", text)
+        shutil.copytree(html, assets)
+        target = folder / page.name
+        target.write_text(text, encoding="utf-8")
+    return target
+
+
+def _write_book(nb: NotebookNode, name: str, root: Path, book: Path) -> None:
+    """The temporary book: one notebook as its root page, the real book's settings."""
+    import nbformat
+
+    shown = copy.deepcopy(nb)
+    prose = "\n".join(cell.source for cell in shown.cells if cell.cell_type == "markdown")
+    bibliography = root / "book" / "references.bib"
+    if bibliography.is_file():
+        shutil.copyfile(bibliography, book / "references.bib")
+        if "{cite" in prose and "```{bibliography}" not in prose:
+            shown.cells.append(nbformat.v4.new_markdown_cell(BIBLIOGRAPHY))
+    shown.metadata.pop("jupytext", None)
+    nbformat.write(shown, book / f"{name}.ipynb")
+    (book / "_toc.yml").write_text(f"format: jb-book\nroot: {name}\n", encoding="utf-8")
+    settings = _settings(root, bibliography.is_file())
+    (book / "_config.yml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+
+
+def _settings(root: Path, bibliography: bool) -> dict[str, Any]:
+    """The real book's `_config.yml` without what ties it to its own pages and to execution."""
+    path = root / "_config.yml"
+    settings = (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
+    for key in ("repository", "launch_buttons", "latex", "logo", "exclude_patterns"):
+        settings.pop(key, None)
+    settings["execute"] = {"execute_notebooks": "off"}
+    settings["only_build_toc_files"] = True
+    settings["bibtex_bibfiles"] = ["references.bib"] if bibliography else []
+    html = settings.setdefault("html", {})
+    for key in ("use_repository_button", "use_issues_button", "use_edit_page_button", "favicon"):
+        html.pop(key, None)
+    sphinx = settings.setdefault("sphinx", {})
+    extensions = sphinx.setdefault("extra_extensions", []) or []
+    sphinx["extra_extensions"] = list(dict.fromkeys([*extensions, *EXTENSIONS]))
+    config = sphinx["config"] = dict(sphinx.get("config") or {})
+    config["nitpicky"] = False
+    config["html_show_sourcelink"] = False
+    config["html_static_path"] = [
+        str((root / static).resolve())
+        for static in config.get("html_static_path", ["book/_static", "_static"])
+        if (root / static).is_dir()
+    ]
+    return settings
+
+
+def _build(book: Path) -> Path:
+    """Call Jupyter Book; warnings (references to other chapters) are none of our concern here."""
+    start = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", start, "build", str(book), "--all", "--quiet"]
+    library = str(Path(__file__).resolve().parents[2])  # the book's settings name an extension
+    paths = os.pathsep.join(filter(None, [library, os.environ.get("PYTHONPATH", "")]))
+    done = subprocess.run(
+        command,
+        cwd=book,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+    html = book / "_build" / "html"
+    if done.returncode or not html.is_dir():
+        said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr).strip().splitlines()
+        raise PageFailed(
+            "The page could not be rendered; the renderer said:\n" + "\n".join(said[-15:])
+        )
+    return html
+
+
+def _point_to(text: str, html: Path, assets: str) -> str:
+    """Make every address of a file of the built folder point into the page's own folder."""
+
+    def moved(match: re.Match[str]) -> str:
+        before, address, after = match.groups()
+        path = re.split(r"[?#]", address)[0]
+        if path.startswith("_sources/"):  # the notebook itself lies beside the page
+            return f"{before}{path.removeprefix('_sources/')}{after}"
+        if path and ":" not in path and not path.startswith("/") and (html / path).is_file():
+            return f"{before}{assets}/{address}{after}"
+        return match[0]
+
+    text = re.sub(r'(\s(?:href|src|action|content)=")([^"]+)(")', moved, text)
+    return text.replace('data-content_root="./"', f'data-content_root="./{assets}/"')
+
+
+def _slim(mathjax: Path, page: str) -> None:
+    """Drop MathJax's other bundles and its SVG fonts, more than half of its 24 MB."""
+    for bundle in mathjax.glob("*.js"):
+        if bundle.name not in ("core.js", "loader.js", "startup.js") and bundle.name not in page:
+            bundle.unlink()
+    for svg in (mathjax / "output").glob("svg*"):
+        _remove(svg)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

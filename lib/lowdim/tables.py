@@ -1,0 +1,74 @@
+"""Small tables that read well both as text (which is compared) and on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under a header; numbers are right-aligned.
+
+    Examples
+    --------
+    >>> print(Table(("what", "value"), [("tightness", 0.5)]))
+    what       value
+    tightness    0.5
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+    def __str__(self) -> str:
+        cells = [[str(c) for c in row] for row in [self.header, *self.rows]]
+        widths = [max(len(row[j]) for row in cells) for j in range(len(self.header))]
+        right = [self._numeric(j) for j in range(len(self.header))]
+        lines = []
+        for row in cells:
+            parts = [
+                c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)
+            ]
+            lines.append("  ".join(parts).rstrip())
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        def row(cells: Sequence[object], tag: str) -> str:
+            return "".join(
+                f'<{tag} class="{"num" if self._numeric(j) else "txt"}">{escape(str(c))}</{tag}>'
+                for j, c in enumerate(cells)
+            )
+
+        body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in self.rows)
+        return (
+            '<div class="lowdim-table"><table class="table"><thead><tr>'
+            f"{row(self.header, 'th')}</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+
+    def _numeric(self, column: int) -> bool:
+        def number(cell: object) -> bool:
+            try:
+                float(str(cell).replace("×", "").replace("%", "").replace("–", "0"))
+            except ValueError:
+                return False
+            return True
+
+        return bool(self.rows) and all(number(row[column]) for row in self.rows)
+
+
+def short(value: float | None, digits: int = 3) -> str:
+    """A number rounded for reading and for comparing: ``digits`` significant digits.
+
+    Examples
+    --------
+    >>> short(0.70710678), short(1e-7 / 3), short(None), short(12345.6), short(float("inf"))
+    ('0.707', '3.33e-08', '–', '1.23e+04', 'inf')
+    """
+    if value is None:
+        return "–"
+    if value != value:
+        return "nan"
+    return f"{float(value):.{digits}g}"

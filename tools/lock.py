@@ -1,0 +1,64 @@
+"""Write requirements.lock: every package that requirements.in brings in, as installed here.
+
+Run by ``make lock``. Only what requirements.in needs is written, so a package that someone
+installed by hand in the same environment does not slip in. A local version label (``+cpu``) is
+left out, because which build of a package there is depends on the machine.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ("setuptools", "wheel")  # what installing this repository itself needs
+HEADER = """\
+# Every package of the environment, pinned. Made by `make lock` from requirements.in; do not edit.
+# pip itself is the one that came with Python. Packages that another platform's build of torch
+# brings along are pinned by torch.
+"""
+
+
+def closure(wanted: list[Requirement]) -> dict[str, str]:
+    """Name to version of ``wanted`` and of all that they require on this machine."""
+    found: dict[str, str] = {}
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while wanted:
+        requirement = wanted.pop()
+        name = canonicalize_name(requirement.name)
+        extras = frozenset(requirement.extras)
+        if (name, extras) in seen:
+            continue
+        seen.add((name, extras))
+        package = distribution(requirement.name)
+        found[name] = Version(package.version).public
+        for line in package.requires or ():
+            needed = Requirement(line)
+            if needed.marker is None or any(
+                needed.marker.evaluate({"extra": extra}) for extra in (extras or {""})
+            ):
+                wanted.append(needed)
+    return found
+
+
+def main() -> int:
+    """Write the lock; say in one sentence what is missing otherwise."""
+    lines = (ROOT / "requirements.in").read_text(encoding="utf-8").splitlines()
+    asked = [line.partition("#")[0].strip() for line in lines]
+    try:
+        pins = closure([Requirement(line) for line in [*asked, *BUILD] if line])
+    except PackageNotFoundError as missing:
+        print(f"{missing.name} is required but not installed: run `make lock`.", file=sys.stderr)
+        return 1
+    body = "".join(f"{name}=={pins[name]}\n" for name in sorted(pins))
+    (ROOT / "requirements.lock").write_text(HEADER + body, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
