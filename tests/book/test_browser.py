@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import unquote
 
 import nbformat
 import pytest
@@ -229,7 +230,7 @@ def test_search_finds_a_chapter(tab: Any, address: str, chapter: str) -> None:
     box.fill(query)
     box.press("Enter")
     tab.wait_for_url(re.compile(r"search\.html"))
-    tab.locator(f"#search-results li a[href*='{chapter}']").first.wait_for(timeout=10_000)
+    tab.locator(f"#search-results li a[href*='{chapter}']").first.wait_for()
 
 
 def test_a_solution_unfolds(tab: Any, address: str, chapter: str) -> None:
@@ -239,7 +240,7 @@ def test_a_solution_unfolds(tab: Any, address: str, chapter: str) -> None:
     body = solution.locator(".section, section").first
     assert not body.is_visible()
     solution.locator("button.toggle-button").first.click()
-    body.wait_for(state="visible", timeout=5_000)
+    body.wait_for(state="visible")
 
 
 def test_the_notebook_downloads_and_runs_as_one(tab: Any, address: str, chapter: str) -> None:
@@ -273,9 +274,11 @@ def test_a_chapter_says_how_it_was_made(tab: Any, address: str, chapter: str) ->
     tab.goto(f"{address}/{chapter}")
     footer = tab.locator(".lowdim-footer")
     assert all(word in footer.inner_text() for word in ("Seed", "Run time", "torch", "Ledger"))
-    footer.locator("a[href*='-verdict']").first.click()
-    place = tab.evaluate("decodeURIComponent(location.hash.slice(1))")
+    link = footer.locator("a[href*='-verdict']").first
+    place = unquote((link.get_attribute("href") or "").partition("#")[2])
+    link.click()
+    tab.wait_for_url(re.compile(r"/book/ledger\.html#"), wait_until="load")
     row = tab.locator(f"[id='{place}']")
-    assert row.count() == 1
+    row.wait_for(state="attached")  # fails where there is none, and where there are several
     link = row.locator("xpath=ancestor::tr//a").first.get_attribute("href")
     assert link is not None and chapter.rpartition("/")[2] in link
