@@ -102,10 +102,25 @@ def _scaled(A: Tensor) -> tuple[Tensor, Tensor]:
     return A / scale[:, None, None], scale[:, None]
 
 
+def _scaled_gram(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """As :func:`_scaled`, and the smaller Gram matrix of each; ordinary sizes are left as they are.
+
+    The trace says which sizes are ordinary: it is the sum of all squares, and reading it costs a
+    small share of what reading every entry would.
+    """
+    G = _smaller_gram(A)
+    trace = G.diagonal(dim1=1, dim2=2).sum(1)
+    ordinary = torch.finfo(A.dtype).max ** 0.25
+    if bool(((trace < ordinary) & (trace > 1 / ordinary)).all()):
+        return A, torch.ones_like(trace)[:, None], G
+    A, scale = _scaled(A)
+    return A, scale, _smaller_gram(A)
+
+
 def largest_value(stack: Tensor) -> Tensor:
     """The largest singular value (B,)."""
-    A, scale = _scaled(stack)
-    top = over_batch(torch.linalg.eigvalsh, _smaller_gram(A))[:, -1]
+    _, scale, G = _scaled_gram(stack)
+    top = over_batch(torch.linalg.eigvalsh, G)[:, -1]
     return top.clamp_min(0).sqrt() * scale[:, 0]
 
 
@@ -139,9 +154,8 @@ def by_svd(stack: Tensor, r: int) -> Principal:
 
 def by_gram(stack: Tensor, r: int, *, certify: bool = False) -> Principal:
     """By the eigenvectors of the smaller Gram matrix, or by SVD where that would cost digits."""
-    A, scale = _scaled(stack)
+    A, scale, G = _scaled_gram(stack)
     wide = A.shape[1] <= A.shape[2]  # as in _smaller_gram: the vectors found are left ones
-    G = _smaller_gram(A)
     squares, basis = _leading(G, r)
     values = squares.clamp_min(0).sqrt()
     if certify:
@@ -150,9 +164,9 @@ def by_gram(stack: Tensor, r: int, *, certify: bool = False) -> Principal:
         error = _direct_error(values, r, rounding(*A.shape[1:], A.dtype), squared=True)
     if wide:
         safe = torch.where(values[:, :r] > 0, values[:, :r], 1.0)
-        basis = (A.mT @ basis) / safe[:, None, :]
+        rows = (basis.mT @ A) / safe[..., None]  # row by row: A is read in the order it lies in
         # One Newton step for the polar factor restores the orthogonality that the division cost.
-        basis = basis @ (1.5 * torch.eye(r, dtype=A.dtype) - 0.5 * (basis.mT @ basis))
+        basis = ((1.5 * torch.eye(r, dtype=A.dtype) - 0.5 * (rows @ rows.mT)) @ rows).mT
     found = Principal(basis, values[:, :r] * scale, error)
     spoilt = _spoilt(values, r)
     return _replace(found, spoilt, stack, r, by_svd)
@@ -164,7 +178,7 @@ def _leading(G: Tensor, r: int) -> tuple[Tensor, Tensor]:
     A Gram matrix whose rank is r, as that of noiseless data is, needs no full decomposition.
     """
     side = G.shape[1]
-    if 4 * r > side:
+    if 4 * r >= side:
         return _leading_of_any(G, r)
     squares, vectors, is_low = _leading_of_low_rank(G, r)
     if not bool(is_low.all()):

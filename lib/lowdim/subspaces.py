@@ -307,8 +307,11 @@ def _pair(U: object, V: object) -> tuple[Tensor, Tensor]:
 
 def _off(U: Tensor, V: Tensor) -> Tensor:
     """The part (..., n, r) of V that is orthogonal to U, orthogonalized twice."""
-    S = V - U @ (U.mT @ V)
-    return S - U @ (U.mT @ S)
+    for _ in range(2):
+        inside = U.mT @ V
+        fused = U.ndim == V.ndim == 3 and len(U) == len(V)  # one pass less over the memory
+        V = torch.baddbmm(V, U, inside, alpha=-1) if fused else V - U @ inside
+    return V
 
 
 def _checked_start(start: object, A: Tensor) -> Tensor:
