@@ -74,14 +74,12 @@ def test_a_destroyed_structure_is_passed_on_in_small_steps():
     assert float(found.drift(found.entering)[0, 1:].min()) > 0.3
 
 
-def test_chance_is_the_mean_square_over_random_spaces():
+def test_the_root_mean_square_over_random_spaces_is_that_of_chance():
     n, r = 12, 5
     V = torch.linalg.qr(normal(2, 4000, n, r)).Q
     fixed = torch.eye(n, dtype=torch.float64)[:, :r]
-    mean = layers.apart(fixed.expand_as(V), V).square().mean().sqrt()
-    assert float(mean) == pytest.approx(layers.chance(n, r), rel=0.01)
-    with pytest.raises(ValueError, match="r must be"):
-        layers.chance(4, 5)
+    mean = layers.apart(fixed.expand_as(V), V).square().mean()
+    assert float(mean) == pytest.approx(subspaces.chance(n, r)[0], rel=0.02)
 
 
 def test_trial_i_of_many_equals_that_trial_alone():

@@ -89,14 +89,6 @@ def test_optimal_partition_agrees_with_the_one_by_one_enumeration(seed, K):
         assert float(value) == pytest.approx(float(ranks.wcss(one, part.numpy())))
 
 
-def test_spread_centroids_keeps_means_and_is_idempotent():
-    points = torch.from_numpy(np.random.default_rng(0).standard_normal((2, 3, 5)))
-    labels = torch.tensor([[0, 1, 0, 1, 1], [0, 0, 0, 0, 1]])
-    spread = linear.spread_centroids(points, labels)
-    torch.testing.assert_close(spread.mean(-1), points.mean(-1))
-    torch.testing.assert_close(linear.spread_centroids(spread, labels), spread)
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.001, 100), st.floats(0.01, 10), st.integers(1, 6))
 def test_shrinkage_is_never_beaten(m, lam, depth):
@@ -157,7 +149,6 @@ def test_width_bounds_the_rank():
         (lambda: linear.ridge(torch.ones(2, 3), torch.ones(1, 4), 1.0), "one column for each"),
         (lambda: linear.ridge(torch.ones(2, 3), torch.ones(1, 3), -1.0), "negative"),
         (lambda: linear.whitened(torch.zeros(2, 3), torch.ones(1, 3)), "singular"),
-        (lambda: linear.spread_centroids(torch.ones(2, 3), [0, 1]), "3 columns"),
         (lambda: linear.optimal_partition(torch.ones(2, 3), 2), "(B, p, N)"),
         (lambda: linear.shrinkage(torch.ones(2), 0.0, 2), "positive"),
         (lambda: linear.deep_autoencoder(torch.ones(2, 3), 1.0, 2), "square"),

@@ -181,3 +181,16 @@ def test_joint_points_add_their_variations():
 def test_refusals_say_what_was_wrong(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_spread_centroids_keeps_means_and_is_idempotent():
+    points = torch.from_numpy(np.random.default_rng(0).standard_normal((2, 3, 5)))
+    labels = torch.tensor([[0, 1, 0, 1, 1], [0, 0, 0, 0, 1]])
+    spread = ranks.spread_centroids(points, labels)
+    torch.testing.assert_close(spread.mean(-1), points.mean(-1))
+    torch.testing.assert_close(ranks.spread_centroids(spread, labels), spread)
+    alone = [ranks.spread_centroids(A, part) for A, part in zip(points, labels, strict=True)]
+    torch.testing.assert_close(torch.stack(alone), spread)
+    for wrong in ([0, 1], labels[:1]):
+        with pytest.raises(ValueError, match="one for each"):
+            ranks.spread_centroids(points, wrong)

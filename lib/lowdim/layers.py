@@ -6,9 +6,9 @@ distance of a layer's row space from that of the layer's own input; a *drift* is
 one fixed space, such as that of the clean data. Small steps can hide a large drift, and a layer
 that passes on what an earlier one destroyed has a step of zero, so both are needed.
 
-Distances are :math:`\|P-P'\|_F/\sqrt{2r}`, so that 1 means orthogonal; :func:`chance` gives the
-value for two unrelated spaces. Networks of any kind can be measured: :func:`spaces` takes the
-matrices themselves, T trials at a time.
+Distances are :math:`\|P-P'\|_F/\sqrt{2r}`, so that 1 means orthogonal; unrelated spaces are
+:func:`lowdim.subspaces.chance` apart in the mean square. Networks of any kind can be measured:
+:func:`spaces` takes the matrices themselves, T trials at a time.
 """
 
 from __future__ import annotations
@@ -23,23 +23,6 @@ from lowdim import _checks, clusters, subspaces
 from lowdim._run import State
 
 PARTS = ("linear", "output")
-
-
-def chance(n: int, r: int) -> float:
-    r"""The root mean square distance :math:`\sqrt{1-r/n}` of a random r-space in n from any other.
-
-    Raises
-    ------
-    ValueError
-        If ``r`` is not between 1 and ``n``.
-
-    Examples
-    --------
-    >>> chance(4, 3)
-    0.5
-    """
-    _checks.rank_in_range(r, n, n)
-    return (1 - r / n) ** 0.5
 
 
 def apart(U: Tensor, V: Tensor) -> Tensor:

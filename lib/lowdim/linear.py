@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lowdim import _checks
-from lowdim.ranks import partitions
+from lowdim.ranks import partitions, spread_centroids
 
 
 def _matrices(X: object, Y: object) -> tuple[Tensor, Tensor]:
@@ -66,31 +66,6 @@ def ridge(X: object, Y: object, lam: object) -> Tensor:
     """
     X, Y = _matrices(X, Y)
     return torch.linalg.solve(gram(X, lam), Y @ X.mT, left=False)
-
-
-def spread_centroids(points: object, labels: object) -> Tensor:
-    """Each column of points (..., d, N) replaced by the mean of its cluster.
-
-    ``labels`` are whole numbers from 0, (N,) or with the leading axes of ``points``.
-
-    Raises
-    ------
-    ValueError
-        If there is not one label for each column.
-
-    Examples
-    --------
-    >>> spread_centroids(torch.tensor([[0.0, 2.0, 7.0]]), [0, 0, 1]).tolist()
-    [[1.0, 1.0, 7.0]]
-    """
-    points, labels = torch.as_tensor(points), torch.as_tensor(labels)
-    if labels.shape[-1] != points.shape[-1]:
-        raise ValueError(
-            f"labels must be one for each of {points.shape[-1]} columns; "
-            f"you gave {labels.shape[-1]}."
-        )
-    same = (labels[..., :, None] == labels[..., None, :]).to(points.dtype)
-    return points @ (same / same.sum(-1, keepdim=True))
 
 
 def optimal_partition(points: object, K: int) -> tuple[Tensor, Tensor]:

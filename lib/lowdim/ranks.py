@@ -169,9 +169,37 @@ def centroids(points: object, labels: object) -> Tensor:
     return points @ (member / member.sum(0))
 
 
+def spread_centroids(points: object, labels: object) -> Tensor:
+    """Each column of points (..., p, N) replaced by the centroid of its part.
+
+    ``labels`` are (N,), or (B, N) for points (B, p, N): a partition of its own for each.
+
+    Raises
+    ------
+    ValueError
+        If there is not one label for each column.
+
+    Examples
+    --------
+    >>> spread_centroids(torch.tensor([[0.0, 2.0, 7.0]]), [0, 0, 1]).tolist()
+    [[1.0, 1.0, 7.0]]
+    """
+    points = _checks.matrices(points, "points")
+    if np.ndim(labels) < 2:
+        numbers, _ = _labels(labels, points.shape[-1])
+        return centroids(points, labels)[..., torch.from_numpy(numbers)]
+    many = torch.as_tensor(labels)
+    if many.shape != (*points.shape[:-2], points.shape[-1]):
+        raise ValueError(
+            f"labels must be one for each of {points.shape[-1]} columns, (N,) or with the leading "
+            f"axes of points; points have shape {tuple(points.shape)}, labels {tuple(many.shape)}."
+        )
+    same = (many[..., :, None] == many[..., None, :]).to(points.dtype)
+    return points @ (same / same.sum(-1, keepdim=True))
+
+
 def _off_centre(points: Tensor, labels: object) -> Tensor:
-    numbers, _ = _labels(labels, points.shape[-1])
-    return points - centroids(points, labels)[..., torch.from_numpy(numbers)]
+    return points - spread_centroids(points, labels)
 
 
 def wcss(points: object, labels: object) -> Tensor:
