@@ -1,5 +1,7 @@
 r"""Synthetic data: unions of subspaces, with every freedom that Part I's text leaves open.
 
+The manifolds of Part IV are drawn by :mod:`lowdim.manifolds`, whose two generators are here too.
+
 Column i of the clean matrix is :math:`U_k v_i` for the cluster k of i; the noisy matrix adds
 independent Gaussian entries. Columns are ordered by cluster. Each trial draws from a generator of
 its own, made from the seed and the trial's number, so a trial is the same alone and in a batch.
@@ -16,6 +18,9 @@ from torch import Tensor
 
 from lowdim import _checks
 from lowdim._seeds import generator
+from lowdim.manifolds import analytic_manifolds, linear_manifolds
+
+__all__ = ["UnionOfSubspaces", "analytic_manifolds", "linear_manifolds", "union_of_subspaces"]
 
 BASES = ("orthonormal", "gaussian", "nonnegative")
 COEFFICIENTS = ("gaussian", "uniform", "nonnegative", "constant")

@@ -178,6 +178,7 @@ _PLAIN = {
     r"\rho": "ρ", r"\eta": "η", r"\tau": "τ", r"\mu": "μ", r"\nabla": "∇", r"\ell": "ℓ",
     r"\alpha": "α", r"\beta": "β", r"\kappa": "κ", r"\pi": "π", r"\Delta": "Δ", r"\ln": "ln",
     r"\arctan": "arctan", r"\cdots": "⋯", r"\mathcal": "", r"\int": "∫",
+    r"\nu": "ν", r"\Lambda": "Λ", r"\varphi": "φ", r"\gamma": "γ", r"\geq": "≥", r"\leq": "≤",
     r"\Omega": "Ω", r"\Pi": "Π", r"\Sigma": "Σ", r"\langle": "⟨", r"\rangle": "⟩", r"\tilde": "",
 }  # fmt: skip
 
