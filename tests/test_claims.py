@@ -208,7 +208,7 @@ def rulings() -> list[claims.Ruling]:
     ]  # fmt: skip
 
 
-def captured(monkeypatch, *given) -> tuple[dict, dict, dict[str, object]]:
+def captured(monkeypatch, *given, **options_) -> tuple[dict, dict, dict[str, object]]:
     """Call verdict() and return what it displayed, its metadata and what it glued."""
     import IPython.display
     import myst_nb
@@ -216,7 +216,7 @@ def captured(monkeypatch, *given) -> tuple[dict, dict, dict[str, object]]:
     shown, glued = [], {}
     monkeypatch.setattr(IPython.display, "display", lambda *a, **k: shown.append((a, k)))
     monkeypatch.setattr(myst_nb, "glue", lambda name, value, display: glued.update({name: value}))
-    claims.verdict(*given)
+    claims.verdict(*given, **options_)
     ((bundle,), options) = shown[0]
     assert options["raw"] is True
     assert len(shown) == 1
@@ -272,3 +272,70 @@ def test_versions_and_machine_say_what_and_not_who():
     import platform
 
     assert not platform.node() or platform.node() not in text
+
+
+IMAGES = {
+    "name": "mnist", "title": "MNIST", "kind": "subset", "split": "train",
+    "files": ("mnist.npz",), "whole": False, "checked": False, "available": 5000, "taken": 600,
+    "classes": 10, "per_class": 60, "seed": 0, "side": 28, "licence": "none stated",
+    "source": "https://example.org", "citation": "Someone (1998)",
+}  # fmt: skip
+KNOWN = {
+    "chapter": "preserve/real_data", "title": "A title", "seed": 0, "parameters": {},
+    "preset": "mnist",
+}  # fmt: skip
+
+
+def test_a_record_can_carry_data_and_numbers(monkeypatch):
+    numbers = {
+        "acc": 0.123456789,
+        "curve": torch.tensor([[1.0, 2.0], [3.0, float("nan")]]),
+        "none": None,
+    }
+    _, metadata, _ = captured(monkeypatch, *rulings(), data=IMAGES, numbers=numbers)
+    record = json.loads(json.dumps(metadata["lowdim_record"], allow_nan=False)) | KNOWN
+    jsonschema.validate(record, SCHEMA)
+    assert record["data"] == {**IMAGES, "files": ["mnist.npz"]}
+    assert record["numbers"] == {"acc": 0.1235, "curve": [[1.0, 2.0], [3.0, None]], "none": None}
+    plain = captured(monkeypatch, *rulings())[1]["lowdim_record"]
+    assert "data" not in plain
+    assert "numbers" not in plain
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("data", {"name": "mnist"}),
+        ("data", {**IMAGES, "files": ["a/folder/of/mine/mnist.npz"]}),
+        ("data", {**IMAGES, "files": [], "kind": "downloaded"}),
+        ("data", {**IMAGES, "files": [], "path": "here"}),
+        ("numbers", {"acc": "high"}),
+        ("numbers", {"acc": [1.0, "high"]}),
+        ("numbers", [1.0]),
+    ],
+)
+def test_a_record_with_other_data_or_numbers_is_refused(monkeypatch, key, value):
+    record = captured(monkeypatch, *rulings())[1]["lowdim_record"] | KNOWN
+    jsonschema.validate(json.loads(json.dumps(record)), SCHEMA)
+    bad = json.loads(json.dumps(record | {key: value}))
+    assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(bad)
+
+
+def test_what_the_loader_says_of_its_data_fits_the_record(monkeypatch):
+    from lowdim import datasets
+
+    data = datasets.load("digits", per_class=3).provenance.as_dict()
+    record = captured(monkeypatch, *rulings(), data=data)[1]["lowdim_record"] | KNOWN
+    jsonschema.validate(json.loads(json.dumps(record)), SCHEMA)
+
+
+def test_kept_records_are_found_absent_or_refused(tmp_path):
+    assert claims.kept(tmp_path / "none.json") is None
+    good = tmp_path / "good.json"
+    good.write_text(json.dumps({"claims": [{"id": "preserve.figure-6"}]}))
+    assert claims.kept(good)["claims"][0]["id"] == "preserve.figure-6"
+    bad = tmp_path / "bad.json"
+    for content in ("{", "{}", "[]", '{"claims": [1]}'):
+        bad.write_text(content)
+        with pytest.raises(ValueError, match=r"bad\.json is not a record"):
+            claims.kept(bad)

@@ -170,3 +170,36 @@ def test_refusals_name_the_values(call, said):
     with pytest.raises(ValueError) as refusal:
         call()
     assert said in str(refusal.value)
+
+
+def test_kmeans_finds_blobs_and_does_not_depend_on_the_rest_of_a_stack():
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(3), 8)
+    centres = 20 * rng.standard_normal((2, 5, 3))
+    Y = torch.from_numpy(centres[..., truth] + rng.standard_normal((2, 5, 24)))
+    found = clusters.kmeans(Y, 3, seed=1)
+    assert found.shape == (2, 24)
+    assert clusters.accuracy(found, truth).tolist() == [1.0, 1.0]
+    assert np.array_equal(clusters.kmeans(Y[1], 3, seed=1), found[1])
+    with pytest.raises(ValueError, match="k must be from 1 to n = 24; you gave 25"):
+        clusters.kmeans(Y, 25)
+
+
+def test_kmeans_ends_where_every_point_is_nearest_to_its_own_mean():
+    Y = torch.from_numpy(np.random.default_rng(4).standard_normal((2, 40)))
+    found = clusters.kmeans(Y, 4)
+    means = torch.stack([Y[:, found == k].mean(1) for k in range(4)], 1)
+    away = torch.cdist(Y.mT, means.mT)
+    assert away.argmin(1).tolist() == found.tolist()
+
+
+@settings(max_examples=30, deadline=None)
+@given(labellings)
+def test_scores_are_the_three_measures_in_order(pair):
+    found, truth = pair
+    expected = [
+        float(clusters.accuracy(found, truth)),
+        normalized_mutual_info_score(truth, found),
+        adjusted_rand_score(truth, found),
+    ]
+    assert clusters.scores(found, truth).tolist() == pytest.approx(expected)

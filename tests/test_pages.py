@@ -190,9 +190,15 @@ def test_text_is_one_line_and_dollars_pair_up(value: str) -> None:
 def test_the_status_page_lists_chapters_and_paper_size_runs() -> None:
     first = make_record()
     second = make_record(chapter="preserve/theorem_3_1", title="Theorem 3.1", seconds=1.0)
-    page = pages.status([first, second], sizes=[make_record(preset="paper", seconds=3600.0)])
+    images = {"title": "MNIST", "taken": 600, "kind": "subset"}
+    sizes = [
+        make_record(preset="paper", seconds=3600.0),
+        {**make_record(preset="mnist", seconds=30.0), "data": images},
+    ]
+    page = pages.status([first, second], sizes=sizes)
+    assert "MNIST, 600 images of a subset" in page
     assert "**2 chapters, 13.3 s of computing in all.**" in page
-    assert page.count("lowdim 1.0") == 2  # once for all chapters, once for the paper-size run
+    assert page.count("lowdim 1.0") == 3  # once for all chapters, once for each run that was kept
     assert "paper" in page and "3,600.0" in page
     assert "../_notebooks/preserve/theorem_3_1.ipynb" in page
     other = make_record(versions={**first["versions"], "torch": "2.0"})

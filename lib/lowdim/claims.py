@@ -8,12 +8,13 @@ travels inside every executed copy of the notebook.
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -26,7 +27,7 @@ from lowdim.ladder import Ladder
 from lowdim.tables import Table, short
 
 __all__ = [
-    "Claim", "Climb", "Findings", "Ruling", "attack", "badge", "beside", "rule", "verdict",
+    "Claim", "Climb", "Findings", "Ruling", "attack", "badge", "beside", "kept", "rule", "verdict",
 ]  # fmt: skip
 
 VERDICTS = (
@@ -198,10 +199,16 @@ class _Html:
         return self._text
 
 
-def verdict(*rulings: Ruling) -> tuple[Ruling, ...]:
+def verdict(
+    *rulings: Ruling,
+    data: Mapping[str, object] | None = None,
+    numbers: Mapping[str, object] | None = None,
+) -> tuple[Ruling, ...]:
     """Show the chapter's verdict table, attach its record to the output, return the rulings.
 
-    The badge of each ruling is glued under the last part of its id (``theorem-3-1``).
+    The badge of each ruling is glued under the last part of its id (``theorem-3-1``). ``data`` is
+    where real data came from (``Provenance.as_dict()``), and ``numbers`` what else the record is to
+    keep by name: numbers, or lists, arrays or tensors of them; what is not finite is kept as null.
 
     Raises
     ------
@@ -225,10 +232,48 @@ def verdict(*rulings: Ruling) -> tuple[Ruling, ...]:
         "machine": machine(),
         "claims": [ruling.record() for ruling in rulings],
     }
+    if data is not None:
+        record["data"] = {k: list(v) if isinstance(v, tuple) else v for k, v in data.items()}
+    if numbers is not None:
+        record["numbers"] = {name: _rounded(value) for name, value in numbers.items()}
     table = verdict_table(rulings)
     bundle = {"text/plain": str(table), "text/html": table._repr_html_()}
     display(bundle, raw=True, metadata={"lowdim_record": record})
     return rulings
+
+
+def _rounded(value: object) -> object:
+    """Four significant digits of a number, or of each in nested lists; None if not finite."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if value is None or isinstance(value, list | tuple):
+        return None if value is None else [_rounded(item) for item in value]
+    number = float(value)
+    return float(f"{number:.4g}") if math.isfinite(number) else None
+
+
+def kept(path: str | os.PathLike[str]) -> dict | None:
+    """The record of a run that was kept by ``lowdim record``, or None if there is none.
+
+    Raises
+    ------
+    ValueError
+        If the file is there and is not a record.
+
+    Examples
+    --------
+    >>> kept("nowhere.json") is None
+    True
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            record = json.load(file)
+        [claim["id"] for claim in record["claims"]]
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is not a record: {error!r}.") from None
+    return record
 
 
 def beside(rulings: Sequence[Ruling], path: str | os.PathLike[str]) -> Table:
@@ -248,14 +293,10 @@ def beside(rulings: Sequence[Ruling], path: str | os.PathLike[str]) -> Table:
     [('no record at nowhere.json', '', '', '', '')]
     """
     header = ("claim", "run", "verdict", "trials", "tightness")
-    try:
-        with open(path, encoding="utf-8") as file:
-            record = json.load(file)
-        recorded = {claim["id"]: claim for claim in record["claims"]}
-    except FileNotFoundError:
+    record = kept(path)
+    if record is None:
         return Table(header, [(f"no record at {path}", "", "", "", "")])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is not a record: {error!r}.") from None
+    recorded = {claim["id"]: claim for claim in record["claims"]}
     rows = []
     for ruling in rulings:
         now = (ruling.claim.id, "today", ruling.verdict, ruling.trials, short(ruling.tightness, 2))

@@ -200,11 +200,12 @@ def status(
         rows.append(row if same else [*row, *how])
     lines += [*_table(head, rows, "lowdim-status"), ""] if rows else []
     if sizes:
-        head = ["Chapter", "Preset", "Seconds", "Seed", "Machine", "Versions"]
+        head = ["Chapter", "Preset", "Data", "Seconds", "Seed", "Machine", "Versions"]
         rows = [
             [
                 _chapter_link(record),
                 text(record["preset"] or "–"),
+                _data(record),
                 f"{record['seconds']:,.1f}",
                 str(record["seed"]),
                 _machine(record),
@@ -212,8 +213,17 @@ def status(
             ]
             for record in sizes
         ]
-        lines += ["## Runs at the papers' own sizes", "", *_table(head, rows, "lowdim-status"), ""]
+        lines += ["## Runs that were kept", "", *_table(head, rows, "lowdim-status"), ""]
     return "\n".join(lines) + "\n"
+
+
+def _data(record: Record) -> str:
+    """Which images a recorded run used, in a few words; a dash if none."""
+    data = record.get("data")
+    if not data:
+        return "–"
+    kind = {"subset": "of a subset", "official files": "of the official files"}.get(data["kind"])
+    return text(" ".join(filter(None, [f"{data['title']}, {data['taken']} images", kind])))
 
 
 def notebook_url(chapter: str) -> str:
