@@ -116,11 +116,17 @@ def test_more_coordinates_than_points_is_an_isometric_copy():
     assert torch.allclose(a, b)
 
 
-def test_covariance_is_unbiased_over_all_samples():
+def test_within_is_unbiased_over_all_samples():
     population = np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 5.0]])
     samples = torch.from_numpy(np.array([population[list(i)] for i in product(range(3), repeat=3)]))
     expected = np.cov(population.T, bias=True)
-    assert np.allclose(complexity.covariance(samples).mean(0), expected)
+    assert np.allclose(complexity.within(samples), expected)
+
+
+def test_within_is_the_mean_of_the_covariances():
+    Z = torch.from_numpy(np.random.default_rng(4).normal(size=(2, 5, 3, 4)))
+    expected = [[np.cov(group, rowvar=False) for group in groups] for groups in Z.numpy()]
+    assert np.allclose(complexity.within(Z), np.mean(expected, 1))
 
 
 def test_between_is_the_mean_over_pairs():
@@ -151,8 +157,9 @@ def test_largest_gap_is_attained_and_not_passed():
         (lambda: complexity.linear_ball([[1.0]], 0.0), "radius must be above 0; you gave 0.0"),
         (lambda: complexity.square_ball([[1.0]], 1.0, -1.0), "offset must be 0 or more"),
         (lambda: complexity.sign_vectors(0), "points must be a whole number"),
-        (lambda: complexity.covariance([[1.0]]), "2 points or more; Z has 1"),
-        (lambda: complexity.between([[1.0]]), "2 groups or more"),
+        (lambda: complexity.within([[[1.0]]]), "2 points or more; Z has 1"),
+        (lambda: complexity.within([[1.0]]), "at least 1 of the first"),
+        (lambda: complexity.between([[1.0]]), "at least 2 of the first"),
     ],
 )
 def test_refusals(call, words):

@@ -14,7 +14,7 @@ def test_sample_covariances_are_unbiased_in_a_world():
     Z = worlds.random_worlds(2, rng, manifolds=2, points=2, dim=2)
     index = torch.tensor(list(product(range(2), repeat=3)))
     every = Z[:, :, index]  # (2, 2, 8, 3, 2): all samples of three points
-    assert torch.allclose(complexity.covariance(every).mean(2), worlds.spread(Z))
+    assert torch.allclose(complexity.within(every), worlds.spread(Z))
 
 
 def test_distances_are_unbiased_in_a_world():
@@ -59,7 +59,7 @@ def test_bounds_cover(kind):
     Z = kind(20, rng)
     delta = 0.05
     S = worlds.draw(Z, 6, 2, 300, rng)
-    inside = complexity.covariance(S).mean(2)
+    inside = complexity.within(S)
     truth = worlds.spread(Z).mean(1)[:, None].expand_as(inside)
     gap = torch.quantile(complexity.largest_gap(truth, inside, 1.0), 1 - delta, dim=1)
     assert bool((gap <= bounds.variance_new_manifolds(6, 1.0, delta)).all())
@@ -68,7 +68,7 @@ def test_bounds_cover(kind):
     gap = torch.quantile(complexity.largest_gap(across, far, 1.0), 1 - delta, dim=1)
     assert bool((gap <= bounds.distance_new_manifolds(6, 1.0, delta)).all())
     S = worlds.draw(Z, 4, 3, 300, rng, fixed=True)
-    inside = complexity.covariance(S).mean(2)
+    inside = complexity.within(S)
     truth = worlds.spread(Z).mean(1)[:, None].expand_as(inside)
     gap = torch.quantile(complexity.largest_gap(truth, inside, 1.0), 1 - delta, dim=1)
     assert bool((gap <= bounds.variance_new_points(4, 3, 1.0, delta)).all())

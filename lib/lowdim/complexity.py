@@ -166,25 +166,28 @@ def signed_supremum(
     return radius**2 * nu + offset**2 * bracket
 
 
-def covariance(Z: object) -> Tensor:
-    """Unbiased covariance (..., d, d) of the rows of Z (..., n, d), n at least 2.
+def within(Z: object) -> Tensor:
+    """Mean over groups of their unbiased covariances, (..., d, d).
+
+    Z is (..., m, n, d): m groups of n points, n at least 2. One product for all groups: a matrix
+    for each of them would not fit in memory where they are many.
 
     Raises
     ------
     ValueError
-        If there are fewer than two rows.
+        If there are no groups, or fewer than two points in each.
 
     Examples
     --------
-    >>> covariance([[1.0], [3.0]]).item()
-    2.0
+    >>> within([[[0.0], [2.0]], [[1.0], [1.0]]]).item()
+    1.0
     """
-    Z = _checks.matrices(Z, "Z")
+    Z = _grouped(Z, 1)
     n = Z.shape[-2]
     if n < 2:
         raise ValueError(f"a covariance needs 2 points or more; Z has {n}.")
-    centred = Z - Z.mean(-2, keepdim=True)
-    return centred.mT @ centred / (n - 1)
+    centred = (Z - Z.mean(-2, keepdim=True)).flatten(-3, -2)
+    return centred.mT @ centred / (Z.shape[-3] * (n - 1))
 
 
 def between(Z: object) -> Tensor:
@@ -192,23 +195,34 @@ def between(Z: object) -> Tensor:
 
     Z is (..., m, n, d): m groups of n points, m at least 2.
 
+    Raises
+    ------
+    ValueError
+        If there are fewer than two groups.
+
     Examples
     --------
     >>> between([[[0.0], [2.0]], [[1.0], [1.0]]]).item()
     1.0
     """
-    Z = _checks.matrices(Z, "Z")
-    if Z.ndim < 3 or Z.shape[-3] < 2:
-        raise ValueError(
-            f"Z needs the axes (groups, points, coordinates) and 2 groups or more; "
-            f"its shape is {tuple(Z.shape)}."
-        )
+    Z = _grouped(Z, 2)
     m, n = Z.shape[-3:-1]
     own = Z.mean(-2)  # (..., m, d)
-    second = (Z.mT @ Z / n).mean(-3)
+    flat = Z.flatten(-3, -2)
+    second = flat.mT @ flat / (m * n)
     total = own.sum(-2)
     across = (total[..., :, None] * total[..., None, :] - own.mT @ own) / (m * (m - 1))
     return 2 * (second - across)
+
+
+def _grouped(Z: object, least: int) -> Tensor:
+    Z = _checks.matrices(Z, "Z")
+    if Z.ndim < 3 or Z.shape[-3] < least:
+        raise ValueError(
+            f"Z needs the axes (groups, points, coordinates) and at least {least} of the first; "
+            f"its shape is {tuple(Z.shape)}."
+        )
+    return Z
 
 
 def largest_gap(left: Tensor, right: Tensor, radius: float) -> Tensor:
