@@ -32,7 +32,7 @@ def test_the_rule_has_the_moments_of_a_sphere(k):
 @given(SEEDS, st.integers(1, 4))
 def test_the_averaged_kernel_is_an_average_over_rotations(seed, k):
     rng = np.random.default_rng(seed)
-    X, Y, Q = unit_columns(rng, 5, 3), unit_columns(rng, 5, 2), frame(rng, 5, k)
+    X, Y, Q = 2 * unit_columns(rng, 5, 3), 3 * unit_columns(rng, 5, 2), frame(rng, 5, k)
     turns = np.linalg.qr(rng.standard_normal((4000, k, k)))
     turns = turns[0] * np.sign(np.diagonal(turns[1], axis1=1, axis2=2))[:, None]
     g = torch.eye(5).double() - Q @ Q.mT + Q @ torch.from_numpy(turns) @ Q.mT
