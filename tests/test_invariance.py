@@ -95,10 +95,29 @@ def test_the_stability_identity(seed, k, constant):
     joint, split = invariance.stability(fit, D.Q)
     assert size <= joint * (1 + 1e-6) + 1e-9
     assert joint <= split * (1 + 1e-9)
+    # λ₂B⊥ + Aᵀ(Ω ∘ AB⊥Z)Zᵀ⊥, exactly, from the stationarity in B; ⊥ is what no rotation fixes
+    X, labels = D.columns
+    gram = kernels.gram(X) - invariance.orbit_gram(X, X, D.Q)
+    curved = fit.A.mT @ (factored.class_weights(labels) * (fit.A @ fit.C @ gram))
+    whole = fit.C + curved / fit.lam2
+    assert float(((whole @ gram) * whole).sum()) ** 0.5 == pytest.approx(joint, rel=1e-5, abs=1e-9)
     x = D.train.X[:, 0].mT
     own = kernels.gram(x).diagonal() - invariance.orbit_gram(x, x, D.Q).diagonal()
     within, _ = fit.distances(D.fresh.X)
     assert within <= size**2 * float(own.max()) * (1 + 1e-6) + 1e-12
+
+
+def test_fresh_points_are_new_points_of_the_same_manifolds_and_unseen_ones_are_not():
+    D = invariance.linear_split(m=4, n=3, s=3, k=2, tau=0.9, held=6, unseen=4)
+    torch.testing.assert_close(D.fresh.gamma, D.train.gamma)
+    apart = torch.cdist(D.fresh.theta, D.train.theta)  # (4, 6, 3), manifold by manifold
+    assert float(apart.min()) > 1e-6
+    assert float(torch.cdist(D.unseen.gamma, D.train.gamma).min()) > 1e-6
+    assert (
+        float(torch.cdist(D.unseen.theta.flatten(0, 1), D.fresh.theta.flatten(0, 1)).min()) > 1e-6
+    )
+    inside = D.Q.mT @ (D.fresh.X - D.train.X[:, :1]).flatten(0, 1).mT  # they differ along Q only
+    torch.testing.assert_close(D.Q @ inside, (D.fresh.X - D.train.X[:, :1]).flatten(0, 1).mT)
 
 
 def test_the_symmetric_cost_is_what_a_fit_pays_on_whole_orbits():
