@@ -150,6 +150,13 @@ def test_a_trial_is_the_same_alone_and_in_a_batch():
     )  # fmt: skip
 
 
+def test_newtons_steps_finish_what_descent_began():
+    Z = torch.from_numpy(np.random.default_rng(3).standard_normal((4, 10, 12)))
+    p = f.problem(Z, torch.arange(3).repeat_interleave(4), 0.05, 0.02)
+    found = f.descend(p, width=4, steps=200, goal=1e-11)
+    assert float(found.gradient.max()) < 1e-11  # L-BFGS alone stops above 1e-9
+
+
 def test_what_no_feature_sees_gets_no_weight():
     rng = np.random.default_rng(4)
     Z = torch.zeros(7, 6).double()
