@@ -157,3 +157,10 @@ def test_tables_align_numbers_and_escape_html():
     assert html.count('<td class="txt">') == 2
     assert short(float("nan")) == "nan"
     assert short(2 / 3, 2) == "0.67"
+
+
+def test_a_step_from_nothing_has_no_median_factor():
+    steps = Ladder("from below zero")
+    steps.start("a", [-1.0, -2.0])
+    steps.leq("b", [0.0, 1.0], because="signs")
+    assert steps.table().rows[0][4] == "–"

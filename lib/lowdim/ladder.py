@@ -135,7 +135,7 @@ class Ladder:
                     step.instances,
                     step.violations,
                     short(worst),
-                    short(step.loss),
+                    short(None if step.loss != step.loss else step.loss),
                     state,
                 )
             )
