@@ -339,3 +339,18 @@ def test_kept_records_are_found_absent_or_refused(tmp_path):
         bad.write_text(content)
         with pytest.raises(ValueError, match=r"bad\.json is not a record"):
             claims.kept(bad)
+
+
+def test_todays_verdicts_stand_beside_those_of_a_kept_run(monkeypatch, tmp_path):
+    from lowdim import datasets
+
+    data = datasets.load("digits", per_class=3).provenance.as_dict()
+    today = rulings()
+    record = captured(monkeypatch, *today, data=data)[1]["lowdim_record"] | KNOWN
+    record["claims"] = record["claims"][:1]
+    path = tmp_path / "kept.json"
+    path.write_text(json.dumps(record))
+    rows = claims.beside(today, path).rows
+    assert [row[0] for row in rows] == [today[0].claim.id, "", *(r.claim.id for r in today[1:])]
+    assert f"{data['taken']} images of {data['title']}, " in rows[1][1]
+    assert rows[1][2] == today[0].verdict

@@ -297,13 +297,16 @@ def beside(rulings: Sequence[Ruling], path: str | os.PathLike[str]) -> Table:
     if record is None:
         return Table(header, [(f"no record at {path}", "", "", "", "")])
     recorded = {claim["id"]: claim for claim in record["claims"]}
+    run = record["preset"]
+    if data := record.get("data"):
+        run += f", {data['taken']} images of {data['title']}"
     rows = []
     for ruling in rulings:
         now = (ruling.claim.id, "today", ruling.verdict, ruling.trials, short(ruling.tightness, 2))
         rows.append(now)
         then = recorded.get(ruling.claim.id)
         if then:
-            name = f"{record['preset']}, {record['seconds']:.0f} s"
+            name = f"{run}, {record['seconds']:.0f} s"
             rows.append(("", name, then["verdict"], then["trials"], short(then["tightness"], 2)))
     return Table(header, rows)
 
