@@ -164,3 +164,12 @@ def test_a_step_from_nothing_has_no_median_factor():
     steps.start("a", [-1.0, -2.0])
     steps.leq("b", [0.0, 1.0], because="signs")
     assert steps.table().rows[0][4] == "–"
+
+
+def test_steps_are_typeset_on_a_page_and_plain_in_text():
+    steps = Ladder("a proof")
+    steps.start("a", [1.0])
+    steps.leq(r"\sqrt{r}\,\|Z\|_2 < b", [2.0], because="so")
+    table = Table(("ladder", *steps.table().header), [("first", *steps.table().rows[0])])
+    assert "≤ √(r) ‖Z‖_2 < b" in str(table)
+    assert r"\(\le \sqrt{r}\,\|Z\|_2 &lt; b\)</span>" in table._repr_html_()

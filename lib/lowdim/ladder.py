@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lowdim.tables import Table, short
+from lowdim.tables import Formula, Table, short
 
 # Rungs are computed in double precision from factorizations of modest condition; a step is called
 # broken only when it fails by more than this share of its size, or by an absolute rounding floor.
@@ -128,10 +128,11 @@ class Ladder:
         for step in self.check():
             worst = step.worst if step.relation == "<=" else None
             state = "broken" if step.violations else "holds"
-            sign = {"<=": "≤", "=": "="}[step.relation]
+            sign, tex = {"<=": ("≤", r"\le"), "=": ("=", "=")}[step.relation]
+            name = step.rung.replace("$", "")
             rows.append(
                 (
-                    f"{sign} {plain(step.rung)}",
+                    Formula(f"{sign} {plain(name)}", tex=f"{tex} {name}"),
                     step.instances,
                     step.violations,
                     short(worst),

@@ -7,6 +7,28 @@ from dataclasses import dataclass
 from html import escape
 
 
+class Formula(str):
+    r"""A cell that is text where text is shown, and a typeset formula on a page.
+
+    Examples
+    --------
+    >>> print(Table(("step",), [(Formula("≤ √(r)", tex=r"\le\sqrt{r}"),)]))
+    step
+    ≤ √(r)
+    """
+
+    tex: str
+
+    def __new__(cls, text: str, *, tex: str) -> Formula:
+        formula = super().__new__(cls, text)
+        formula.tex = tex
+        return formula
+
+    def html(self) -> str:
+        """What the page's typesetter looks for."""
+        return rf'<span class="math notranslate nohighlight">\({escape(self.tex)}\)</span>'
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of cells under a header; numbers are right-aligned.
@@ -36,9 +58,12 @@ class Table:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        def shown(cell: object) -> str:
+            return cell.html() if isinstance(cell, Formula) else escape(str(cell))
+
         def row(cells: Sequence[object], tag: str) -> str:
             return "".join(
-                f'<{tag} class="{"num" if self._numeric(j) else "txt"}">{escape(str(c))}</{tag}>'
+                f'<{tag} class="{"num" if self._numeric(j) else "txt"}">{shown(c)}</{tag}>'
                 for j, c in enumerate(cells)
             )
 
