@@ -354,3 +354,18 @@ def test_todays_verdicts_stand_beside_those_of_a_kept_run(monkeypatch, tmp_path)
     assert [row[0] for row in rows] == [today[0].claim.id, "", *(r.claim.id for r in today[1:])]
     assert f"{data['taken']} images of {data['title']}, " in rows[1][1]
     assert rows[1][2] == today[0].verdict
+
+
+def test_the_least_kind_verdict_on_a_figure_counts():
+    assert claims.least_kind("reproduced", "not-reproduced", "partly") == "not-reproduced"
+    with pytest.raises(ValueError, match=r"verdict must be one of .*; you gave 'holds'"):
+        claims.least_kind("holds")
+
+
+def test_only_a_larger_run_speaks():
+    record = {"parameters": {"n": 9, "d": 2}, "claims": [{"id": "preserve.figure-1"}]}
+    larger = lambda **than: claims.of_larger(record, "preserve.figure-1", than=than)  # noqa: E731
+    assert larger(n=8) == larger(n=8, d=1) == record["claims"][0]
+    assert larger(n=9) is larger(n=8, d=2) is None
+    assert claims.of_larger(None, "preserve.figure-1", than={}) is None
+    assert claims.of_larger(record, "preserve.figure-2", than={"n": 1}) is None
