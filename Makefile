@@ -19,15 +19,18 @@ WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 book: setup
 	@$(BIN)/lowdim book
 
-# One call of pytest, library, chapters and rendered book together, shared out over the cores: a
-# chapter is one test, and the tests in the browser are one group, so that each page is opened
-# once. The book comes first, because some tests read it.
+# Tests are shared out over the cores; a chapter is one test, and the tests in the browser are one
+# group, so that each page is opened once. The chapters are compared first: the book then shows
+# these runs, and executes none again. What is left reads the book.
+NOTEBOOKS := tests/chapters/test_notebooks.py
+PYTEST := $(BIN)/python -m pytest --import-mode=importlib -n $(WORKERS) --dist loadgroup
 test: setup browser
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/python tools/format_chapters.py --check
+	@$(PYTEST) $(NOTEBOOKS)
 	@$(BIN)/lowdim book
-	@$(BIN)/python -m pytest --import-mode=importlib -n $(WORKERS) --dist loadgroup
+	@$(PYTEST) --ignore=$(NOTEBOOKS)
 
 serve: book
 	@echo "http://127.0.0.1:$(PORT)/  (stop with Ctrl-C)"

@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from lowdim import cli
-from lowdim.publish import chapters, kernels, records, running, tables
+from lowdim.publish import chapters, execute, kernels, records, running, tables
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 LOWDIM = [sys.executable, "-c", "import sys; from lowdim.cli import main; sys.exit(main())"]
@@ -388,6 +388,14 @@ def test_nbval_passes_what_agrees_also_in_parallel(book, capsys):
         done = pytest_on(book, *options)
         assert done.returncode == 0, done.stdout
         assert "4 passed" in done.stdout
+    # The run with the defaults is the book's from now on; the other one had parameters of its own.
+    one, two = execute.execute_all(book.root, progress=False)
+    assert (one.cached, two.cached) == (False, True)
+    again = execute._run(
+        book.root, "preserve/two", execute.read_chapter(book.root, "preserve/two"), {}
+    )
+    shown = [[c.outputs for c in run.notebook.cells if "outputs" in c] for run in (two, again)]
+    assert shown[0] == shown[1]
 
 
 @pytest.mark.chapter

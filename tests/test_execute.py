@@ -181,3 +181,20 @@ def test_the_notebook_to_download_has_all_cells_and_no_outputs(book: Any) -> Non
     assert all(cell.outputs == [] for cell in code)
     assert notebook.metadata.kernelspec.name == "python3"
     assert "jupytext" not in notebook.metadata
+
+
+def test_a_run_made_elsewhere_is_the_books_while_it_is_current(book: Any, lib: Path) -> None:
+    book.chapter(body=ASKING)
+    name = "preserve/weyl"
+    made_with = execute.fingerprint(book.root, name)
+    cells = [c for c in execute.read_chapter(book.root, name).cells if c.cell_type == "code"]
+    said = {"output_type": "stream", "name": "stdout", "text": "kept"}
+    outputs = [[] for _ in cells[1:]] + [[said]]
+    execute.keep(book.root, name, outputs, seconds=2.5, made_with=made_with)
+    (run,) = execute.execute_all(book.root, progress=False)
+    assert (run.cached, run.seconds, printed(run)) == (True, 2.5, "kept")
+    (lib / "__init__.py").write_text(LIBRARY.format(2))
+    (run,) = execute.execute_all(book.root, progress=False)
+    assert (run.cached, "answer 2" in printed(run)) == (False, True)
+    with pytest.raises(ValueError, match=f"{len(cells)} code cells, but outputs of 1"):
+        execute.keep(book.root, name, [[]], seconds=0.0, made_with=made_with)

@@ -4,11 +4,13 @@ nbval reads `.ipynb` files with their outputs inside, passes a check cell withou
 outputs in silence, and makes a test of every cell, which xdist may then scatter over workers.
 Here a chapter is converted in memory, the outputs come from `tests/references/`, their absence is
 an error, and a whole chapter is one test that stops at its first bad cell. What nbval does with a
-cell, its kernel and the comparison, is used as it is.
+cell, its kernel and the comparison, is used as it is. A run that passes is kept for the book, which
+then shows the very run that was compared.
 """
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Any
 
 import pytest
 from jupyter_client.manager import KernelManager
-from lowdim.publish import chapters, kernels, references
+from lowdim.publish import chapters, execute, kernels, references
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 
@@ -72,6 +74,7 @@ class ChapterFile(IPyNbFile):
         try:
             chapter = chapters.load(self.name, root=self.book)
             self.nb = references.prepared(chapter)
+            self.parameters = references.ci_values(chapter)
             expected = references.load(chapter, self.nb)
         except (chapters.UsageError, references.ReferenceProblem) as problem:
             raise self.CollectError(str(problem)) from None
@@ -102,7 +105,9 @@ class ChapterItem(pytest.Item):
         self.at: ChapterCell | None = None
 
     def runtest(self) -> None:
+        book, name = self.parent.book, self.parent.name
         cells = [cell for cell in self.parent.nb.cells if cell.cell_type == "code"]
+        made_with, start, outputs = execute.fingerprint(book, name), time.perf_counter(), []
         for number, cell in enumerate(cells):
             tagged = references.TAG in cell.metadata.get("tags", [])
             # Neither skipping nor expecting an exception can be asked for.
@@ -111,6 +116,10 @@ class ChapterItem(pytest.Item):
                 self.parent, name=f"Cell {number}", cell_num=number, cell=cell, options=options
             )
             self.at.runtest()
+            outputs.append(self.at.test_outputs)
+        if not self.parent.parameters:  # with others than its defaults it is not the book's run
+            seconds = time.perf_counter() - start
+            execute.keep(book, name, outputs, seconds=seconds, made_with=made_with)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], **_: Any) -> Any:
         if self.at is not None and isinstance(excinfo.value, NbCellError):

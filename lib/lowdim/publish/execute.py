@@ -1,10 +1,10 @@
 """Run the book's chapters in parallel and keep their outputs in a cache.
 
 The cache is the one that the Sphinx build reads (``_build/.jupyter_cache``), so a chapter that
-was run here is not run again there. The cache's own key is the code of a chapter and nothing
-else; a run is *current* here only when the library that the chapter imports, the pinned packages
-and the committed records that the chapter shows have not changed either. Runs that are not
-current are thrown away before anything else happens.
+was run here, or by the tests (`keep`), is not run again there. The cache's own key is the code of
+a chapter and nothing else; a run is *current* here only when the library that the chapter imports,
+the pinned packages and the committed records that the chapter shows have not changed either. Runs
+that are not current are thrown away before anything else happens.
 """
 
 from __future__ import annotations
@@ -182,6 +182,33 @@ def execute_all(
             _kill(running)
             raise
     return [done[name] for name in wanted]
+
+
+def keep(
+    root: Path, chapter: str, outputs: Sequence[Sequence[Any]], *, seconds: float, made_with: str
+) -> None:
+    """Put a run that was made elsewhere into the cache, so that the book need not repeat it.
+
+    ``outputs`` has a list for every code cell in order, ``made_with`` is the chapter's
+    :func:`fingerprint` before the run. ValueError if the number of code cells is another one.
+    Safe to call from several processes at once.
+    """
+    from filelock import FileLock
+    from nbformat import from_dict
+
+    root = Path(root).resolve()
+    notebook = read_chapter(root, chapter)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    if len(cells) != len(outputs):
+        raise ValueError(
+            f"{chapter} has {len(cells)} code cells, but outputs of {len(outputs)} were given."
+        )
+    for number, (cell, found) in enumerate(zip(cells, outputs, strict=True), start=1):
+        cell.outputs, cell.execution_count = [from_dict(output) for output in found], number
+    folder = root / CACHE.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "cache.lock"):
+        _keep(_cache(root), root, Executed(chapter, notebook, seconds, None, False), made_with)
 
 
 def current(root: Path) -> list[Executed]:
