@@ -352,7 +352,7 @@ def test_todays_verdicts_stand_beside_those_of_a_kept_run(monkeypatch, tmp_path)
     path.write_text(json.dumps(record))
     rows = claims.beside(today, path).rows
     assert [row[0] for row in rows] == [today[0].claim.id, "", *(r.claim.id for r in today[1:])]
-    assert f"{data['taken']} images of {data['title']}, " in rows[1][1]
+    assert f"{data['taken']}\N{NO-BREAK SPACE}images of {data['title']}, " in rows[1][1]
     assert rows[1][2] == today[0].verdict
 
 

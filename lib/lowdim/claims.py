@@ -336,14 +336,15 @@ def beside(rulings: Sequence[Ruling], path: str | os.PathLike[str]) -> Table:
     recorded = {claim["id"]: claim for claim in record["claims"]}
     run = record["preset"]
     if data := record.get("data"):
-        run += f", {data['taken']} images of {data['title']}"
+        run += f", {data['taken']}\N{NO-BREAK SPACE}images of {data['title']}"
     rows = []
     for ruling in rulings:
         now = (ruling.claim.id, "today", ruling.verdict, ruling.trials, short(ruling.tightness, 2))
         rows.append(now)
         then = recorded.get(ruling.claim.id)
         if then:
-            name = f"{run}, {record['seconds']:.0f} s"
+            # No break inside a quantity: on a phone the column is narrow.
+            name = f"{run}, {record['seconds']:.0f}\N{NO-BREAK SPACE}s"
             rows.append(("", name, then["verdict"], then["trials"], short(then["tightness"], 2)))
     return Table(header, rows)
 

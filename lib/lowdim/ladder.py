@@ -7,6 +7,7 @@ instance is a *broken rung*: the proof is wrong there, whatever happens to the t
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import torch
@@ -133,14 +134,14 @@ class Ladder:
             rows.append(
                 (
                     Formula(f"{sign} {plain(name)}", tex=f"{tex} {name}"),
+                    state,
                     step.instances,
                     step.violations,
                     short(worst),
                     short(None if step.loss != step.loss else step.loss),
-                    state,
                 )
             )
-        header = ("step", "instances", "violations", "worst ratio", "median loss", "state")
+        header = ("step", "state", "instances", "violations", "worst ratio", "median loss")
         return Table(header, rows)
 
     def draw(self, **options: object):
@@ -181,7 +182,20 @@ _PLAIN = {
     r"\arctan": "arctan", r"\cdots": "⋯", r"\mathcal": "", r"\int": "∫",
     r"\nu": "ν", r"\Lambda": "Λ", r"\varphi": "φ", r"\gamma": "γ", r"\geq": "≥", r"\leq": "≤",
     r"\Omega": "Ω", r"\Pi": "Π", r"\Sigma": "Σ", r"\langle": "⟨", r"\rangle": "⟩", r"\tilde": "",
+    r"\zeta": "ζ", r"\Phi": "Φ", r"\odot": "⊙", r"\ldots": "…", r"\chi": "χ", r"\xi": "ξ",
 }  # fmt: skip
+
+
+# Such as 12, 1{2L} or {a+b}{c} after the command: one level of braces is what ladders have.
+_PART = r"(?:(\w)|\{([^{}]*)\})"
+_FRACTION = re.compile(r"\\[td]?frac" + _PART + _PART + r"(?P<next>(?=\w|\\(?!right)\w))?")
+
+
+def _fraction(found: re.Match[str]) -> str:
+    parts = [part for part in found.groups()[:4] if part]
+    simple = re.compile(r"\d+|\w|\\[A-Za-z]+")
+    parts = [part if simple.fullmatch(part) else f"({part})" for part in parts]
+    return "/".join(parts) + (" " if found["next"] is not None else "")
 
 
 def plain(latex: str) -> str:
@@ -191,8 +205,11 @@ def plain(latex: str) -> str:
     --------
     >>> plain(r"$\sqrt{r}\,\|Z\|_2/\delta_1$")
     '√(r) ‖Z‖_2/δ_1'
+    >>> plain(r"\frac12M+\frac{a+b}{2L}")
+    '1/2 M+(a+b)/(2L)'
     """
     text = latex.replace("$", "")
+    text = _FRACTION.sub(_fraction, text)
     for key in sorted(_PLAIN, key=len, reverse=True):
         text = text.replace(key, _PLAIN[key])
     out, stack, previous = [], [], ""

@@ -87,13 +87,18 @@ class Table:
 def short(value: float | None, digits: int = 3) -> str:
     """A number rounded for reading and for comparing: ``digits`` significant digits.
 
+    Below a hundred thousand it is written out.
+
     Examples
     --------
     >>> short(0.70710678), short(1e-7 / 3), short(None), short(12345.6), short(float("inf"))
-    ('0.707', '3.33e-08', '–', '1.23e+04', 'inf')
+    ('0.707', '3.33e-08', '–', '12300', 'inf')
+    >>> short(1234567.0), short(-318.2, 2)
+    ('1.23e+06', '-320')
     """
     if value is None:
         return "–"
     if value != value:
         return "nan"
-    return f"{float(value):.{digits}g}"
+    text = f"{float(value):.{digits}g}"
+    return f"{float(text):.0f}" if "e+" in text and abs(float(text)) < 1e5 else text
