@@ -81,12 +81,17 @@ def claim_name(claim_id: str) -> str:
 
     >>> claim_name("preserve.theorem-3-1-first-half"), claim_name("preserve.new-tangent-gap")
     ('Theorem 3.1, first half', 'New: tangent gap')
+    >>> claim_name("preserve.section-b"), claim_name("embedded.lemma-a-1")
+    ('Appendix B', 'Lemma A.1')
     """
     kind, *pieces = claim_id.partition(".")[2].split("-")
     if kind == "new":
         return f"New: {' '.join(pieces)}"
+    if len(pieces[0]) == 1 and pieces[0].isalpha():  # of an appendix
+        pieces = [pieces[0].upper(), *pieces[1:]]
+        kind = "appendix" if kind == "section" else kind
     name = " ".join([kind.title(), *pieces])
-    name = re.sub(r"(?<=\d) (?=\d)", ".", name)
+    name = re.sub(r"(?<=[\dA-Z]) (?=\d)", ".", name)
     return re.sub(r"(?<=\d) (?=[a-z])", ", ", name)
 
 
