@@ -396,6 +396,7 @@ def test_nbval_passes_what_agrees_also_in_parallel(book, capsys):
     )
     shown = [[c.outputs for c in run.notebook.cells if "outputs" in c] for run in (two, again)]
     assert shown[0] == shown[1]
+    assert two.notebook.metadata.language_info == again.notebook.metadata.language_info
 
 
 @pytest.mark.chapter

@@ -190,11 +190,13 @@ def test_a_run_made_elsewhere_is_the_books_while_it_is_current(book: Any, lib: P
     cells = [c for c in execute.read_chapter(book.root, name).cells if c.cell_type == "code"]
     said = {"output_type": "stream", "name": "stdout", "text": "kept"}
     outputs = [[] for _ in cells[1:]] + [[said]]
-    execute.keep(book.root, name, outputs, seconds=2.5, made_with=made_with)
+    made = {"made_with": made_with, "language": {"name": "python", "pygments_lexer": "ipython3"}}
+    execute.keep(book.root, name, outputs, seconds=2.5, **made)
     (run,) = execute.execute_all(book.root, progress=False)
     assert (run.cached, run.seconds, printed(run)) == (True, 2.5, "kept")
+    assert run.notebook.metadata.language_info.pygments_lexer == "ipython3"
     (lib / "__init__.py").write_text(LIBRARY.format(2))
     (run,) = execute.execute_all(book.root, progress=False)
     assert (run.cached, "answer 2" in printed(run)) == (False, True)
     with pytest.raises(ValueError, match=f"{len(cells)} code cells, but outputs of 1"):
-        execute.keep(book.root, name, [[]], seconds=0.0, made_with=made_with)
+        execute.keep(book.root, name, [[]], seconds=0.0, **made)

@@ -54,6 +54,8 @@ class ChapterKernel(RunningKernel):
         try:
             self.kc.wait_for_ready(timeout=timeout)
             self._ensure_iopub_up()
+            told = self.kc.kernel_info(reply=True, timeout=timeout)
+            self.language_info = told["content"]["language_info"]
         except BaseException:
             self.stop()
             raise
@@ -118,8 +120,14 @@ class ChapterItem(pytest.Item):
             self.at.runtest()
             outputs.append(self.at.test_outputs)
         if not self.parent.parameters:  # with others than its defaults it is not the book's run
-            seconds = time.perf_counter() - start
-            execute.keep(book, name, outputs, seconds=seconds, made_with=made_with)
+            execute.keep(
+                book,
+                name,
+                outputs,
+                seconds=time.perf_counter() - start,
+                made_with=made_with,
+                language=self.parent.kernel.language_info,
+            )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], **_: Any) -> Any:
         if self.at is not None and isinstance(excinfo.value, NbCellError):

@@ -185,13 +185,20 @@ def execute_all(
 
 
 def keep(
-    root: Path, chapter: str, outputs: Sequence[Sequence[Any]], *, seconds: float, made_with: str
+    root: Path,
+    chapter: str,
+    outputs: Sequence[Sequence[Any]],
+    *,
+    seconds: float,
+    made_with: str,
+    language: Mapping[str, Any],
 ) -> None:
     """Put a run that was made elsewhere into the cache, so that the book need not repeat it.
 
     ``outputs`` has a list for every code cell in order, ``made_with`` is the chapter's
-    :func:`fingerprint` before the run. ValueError if the number of code cells is another one.
-    Safe to call from several processes at once.
+    :func:`fingerprint` before the run, ``language`` what the kernel says of its language (the page
+    colours code by it). ValueError if the number of code cells is another one. Safe to call from
+    several processes at once.
     """
     from filelock import FileLock
     from nbformat import from_dict
@@ -205,6 +212,7 @@ def keep(
         )
     for number, (cell, found) in enumerate(zip(cells, outputs, strict=True), start=1):
         cell.outputs, cell.execution_count = [from_dict(output) for output in found], number
+    notebook.metadata["language_info"] = from_dict(dict(language))
     folder = root / CACHE.parent
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "cache.lock"):
