@@ -194,6 +194,8 @@ def test_a_run_made_elsewhere_is_the_books_while_it_is_current(book: Any, lib: P
     execute.keep(book.root, name, outputs, seconds=2.5, **made)
     (run,) = execute.execute_all(book.root, progress=False)
     assert (run.cached, run.seconds, printed(run)) == (True, 2.5, "kept")
+    found = [len(cell.outputs) for cell in run.notebook.cells if cell.cell_type == "code"]
+    assert found == [len(output) for output in outputs]
     assert run.notebook.metadata.language_info.pygments_lexer == "ipython3"
     (lib / "__init__.py").write_text(LIBRARY.format(2))
     (run,) = execute.execute_all(book.root, progress=False)
