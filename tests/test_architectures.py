@@ -183,6 +183,30 @@ def test_a_trial_trains_the_same_alone(net, method: str) -> None:
     assert torch.equal(weights[0], net.init(trials=3, dtype=DOUBLE)[0])
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("net", NETS[::3], ids=ids[::3])
+def test_pieces_of_a_stack_change_nothing(net, threads: int, monkeypatch) -> None:
+    X, weights = normal(5, 12, 4), net.init(trials=5, dtype=DOUBLE)
+    order = {"last": lambda layers: layers[-1].flatten(1)}
+    options = {"steps": 5, "rate": 0.01, "schedule": 2, "measure": order}
+    whole = train(net, weights, X, 2 * X, **options)
+    monkeypatch.setattr("lowdim.architectures.PIECE", 2 * 4 * 12 * 4)  # two trials at a time
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        cut = train(net, weights, X, 2 * X, **options)
+    finally:
+        torch.set_num_threads(before)
+    for a, b in zip(whole.weights, cut.weights, strict=True):
+        assert torch.allclose(a, b, rtol=1e-7, atol=1e-9)
+    assert whole.trace_steps == cut.trace_steps == [0, 2, 4, 5]
+    assert all(torch.allclose(whole.trace[k], cut.trace[k], rtol=1e-7) for k in whole.trace)
+    # measured where it says: step 0 is the start, the last is where the weights are
+    assert close(cut.trace["last"][0], net.forward(weights, X)[0][-1].flatten(1))
+    assert close(cut.trace["last"][-1], net.forward(cut.weights, X)[0][-1].flatten(1))
+    assert torch.equal(cut.loss, cut.trace["loss"][-1])
+
+
 @pytest.mark.parametrize("kind", [Recurrent, Transformer])
 def test_samples_see_each_other_only_where_it_says_so(kind) -> None:
     X = normal(1, 12, 5)
@@ -207,3 +231,5 @@ def test_refusals() -> None:
     net = Recurrent(12, 4, 1, 3)
     with pytest.raises(ValueError, match="target's shape"):
         train(net, net.init(), torch.ones(1, 12, 5), steps=1)
+    with pytest.raises(ValueError, match=r"shape \(1, 3, 5\)"):
+        train(net, net.init(trials=2), torch.ones(2, 12, 5), torch.ones(1, 3, 5), steps=1)

@@ -44,6 +44,9 @@ def certified_block(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Ritz block (B, n, k), Ritz values of AᵀA (B, k), certified error (B,), for a stack (B, m, n).
 
+    The error is 1 where the gap after the r-th value is so small that an eigendecomposition
+    is cheaper; as a rule this is seen early, before much has been spent.
+
     Examples
     --------
     >>> A = torch.diag(torch.arange(9.0, 0.0, -1.0, dtype=torch.float64))[None]
@@ -61,12 +64,14 @@ def certified_block(
     V = _first_block(M, size, A @ start if wide and start is not None else start)
     V, values, GV = _rotate(G, V)
     # Beyond this many products an eigendecomposition would have been the cheaper way.
-    budget = 20 + side // 2
+    budget = 24 + side // 32
     while budget > 0:
         residual = _residual(V, GV, values, r)
         goal = 0.02 * tolerance * (values[:, r - 1] - values[:, -1])
         if bool((residual <= goal).all()):
             break
+        if _outlook(values, r, residual, goal) > budget:
+            return V if not wide else A.mT @ V, values, torch.ones_like(values[:, 0])
         degree = _degree(values, r, residual, goal)
         V, values, GV = _rotate(G, _filter(G, V, GV, values, degree))
         budget -= degree + 1
@@ -123,11 +128,22 @@ def _edge(values: Tensor) -> Tensor:
     return torch.maximum(values[:, -1], limits.eps * values[:, 0]).clamp_min(4 * limits.tiny)
 
 
+def _growth(values: Tensor, k: int) -> Tensor:
+    """By what exponent a degree of the filter lifts the k-th direction (from 0) over the rest."""
+    return torch.acosh((2 * values[:, k] / _edge(values) - 1).clamp_min(1 + 1e-12))
+
+
+def _outlook(values: Tensor, r: int, residual: Tensor, goal: Tensor) -> float:
+    """How many products the least separated instance still needs."""
+    tiny = torch.finfo(values.dtype).tiny
+    missing = torch.log((residual / goal.clamp_min(tiny)).clamp_min(1))
+    return float((missing / _growth(values, r - 1)).max())
+
+
 def _degree(values: Tensor, r: int, residual: Tensor, goal: Tensor) -> int:
     """What the least separated instance wants, but so that no direction is damped to nothing."""
-    edge, tiny = _edge(values), torch.finfo(values.dtype).tiny
-    growth = torch.acosh((2 * values[:, 0] / edge - 1).clamp_min(1 + 1e-12))
-    wanted = torch.acosh((2 * values[:, r - 1] / edge - 1).clamp_min(1 + 1e-12))
+    tiny = torch.finfo(values.dtype).tiny
+    growth, wanted = _growth(values, 0), _growth(values, r - 1)
     missing = torch.log((3 * residual / goal.clamp_min(tiny)).clamp(2, GAIN))
     degree = torch.minimum((missing / wanted).max(), (20 * math.log(GAIN) / growth).min())
     return min(max(math.ceil(degree.item()), 2), 24)
@@ -136,7 +152,7 @@ def _degree(values: Tensor, r: int, residual: Tensor, goal: Tensor) -> int:
 def _filter(G: Tensor, V: Tensor, GV: Tensor, values: Tensor, degree: int) -> Tensor:
     """Apply a scaled Chebyshev polynomial, large above the block's smallest Ritz value."""
     edge = _edge(values)
-    growth = torch.acosh((2 * values[:, 0] / edge - 1).clamp_min(1 + 1e-12))
+    growth = _growth(values, 0)
     centre = (edge / 2)[:, None, None]
     scale = torch.exp(-growth)[:, None, None]
     before, now = V, (GV / centre - V) * scale

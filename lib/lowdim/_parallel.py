@@ -26,7 +26,7 @@ def _pool(workers: int) -> ThreadPoolExecutor:
     )
 
 
-def _share_out(function: Callable[..., object], pieces: Iterable[tuple[Tensor, ...]]) -> list:
+def share_out(function: Callable[..., object], pieces: Iterable[tuple]) -> list:
     """Apply ``function`` to each of ``pieces``, as many at a time as torch has threads."""
     pieces = list(pieces)
     threads = torch.get_num_threads()  # 1 in a worker: nothing is shared out twice
@@ -55,7 +55,7 @@ def over_batch(function: Callable[[Tensor], object], A: Tensor, *, least: int = 
     stack = A.reshape(-1, *A.shape[-2:])
     workers = torch.get_num_threads() if len(stack) >= least else 1
     cut = torch.tensor_split(stack, min(workers, len(stack)))
-    results = _share_out(function, ((piece,) for piece in cut))
+    results = share_out(function, ((piece,) for piece in cut))
     if isinstance(results[0], Tensor):
         joined = torch.cat(results) if len(results) > 1 else results[0]
         return joined.reshape(batch + joined.shape[1:])
@@ -82,5 +82,5 @@ def in_pieces(
     if len(stacks[0]) <= size:
         return function(*stacks)
     cut = zip(*(torch.split(stack, size) for stack in stacks), strict=True)
-    results = _share_out(function, cut)
+    results = share_out(function, cut)
     return tuple(torch.cat(parts) for parts in zip(*results, strict=True))

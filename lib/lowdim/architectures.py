@@ -22,7 +22,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ._checks import choice, whole
-from ._schedule import resolve
+from ._parallel import PIECE, share_out
+from ._schedule import Progress, resolve
 from ._seeds import generator
 
 __all__ = ["POINTWISE", "Convolutional", "Fit", "Recurrent", "Transformer", "train"]
@@ -422,6 +423,38 @@ class Fit:
     trace_steps: list[int]
 
 
+class _Part:
+    """A few trials with an optimizer of their own."""
+
+    def __init__(
+        self,
+        net: _Network,
+        X: Tensor,
+        goal: Tensor,
+        weights: Sequence[Tensor],
+        method: str,
+        rate: float,
+    ) -> None:
+        self.net, self.X, self.goal = net, X, goal
+        self.moving = [w.detach().clone().requires_grad_() for w in weights]
+        rules = {"gd": torch.optim.SGD, "adam": torch.optim.Adam}
+        self.optimizer = rules[method](self.moving, lr=rate, foreach=True)
+
+    def _loss(self) -> tuple[Tensor, list[Tensor]]:
+        layers, output = self.net.forward(self.moving, self.X)
+        return (output - self.goal).square().sum((1, 2)) / self.X.shape[2], layers
+
+    def advance(self, steps: int, bar: Progress) -> tuple[Tensor, list[Tensor]]:
+        """Descend ``steps`` steps; each trial's loss then, and what every layer hands on."""
+        for _ in range(steps):
+            self.optimizer.zero_grad()
+            self._loss()[0].sum().backward()
+            self.optimizer.step()
+            bar.add(len(self.X))
+        with torch.no_grad():
+            return self._loss()
+
+
 def train(
     net: _Network,
     weights: Sequence[Tensor],
@@ -433,10 +466,13 @@ def train(
     steps: int = 300,
     schedule: str | int | Sequence[int] = "log",
     measure: Mapping[str, Callable[[list[Tensor]], Tensor]] | None = None,
+    progress: bool | None = None,
 ) -> Fit:
     """Descend the squared error per sample, all samples at each step, from ``weights``.
 
-    Trials do not touch: each adds its own loss, and the rules act on every number alone.
+    Trials do not touch: each adds its own loss, and the rules act on every number alone. So a few
+    whose arrays fit in a cache go from one measurement to the next together, then the next few, in
+    as many threads as torch has; memory does not grow with the number of trials but by their data.
 
     Parameters
     ----------
@@ -448,6 +484,8 @@ def train(
         As in ``training.train``.
     measure
         Names and functions of the list of every layer's activations, each giving (T, ...).
+    progress
+        A bar: None for one on a terminal when it takes long, True always, False never.
 
     Raises
     ------
@@ -463,26 +501,24 @@ def train(
     """
     choice(method, ("gd", "adam"), "method")
     goal = X if target is None else target
-    moving = [w.detach().clone().requires_grad_() for w in weights]
-    rules = {"gd": torch.optim.SGD, "adam": torch.optim.Adam}
-    optimizer = rules[method](moving, lr=rate, foreach=True)
-    points, rows = set(resolve(schedule, steps)), {"loss": [], **{k: [] for k in measure or {}}}
-    for step in range(steps + 1):
-        layers, output = net.forward(moving, X)
-        if output.shape != goal.shape:
-            raise ValueError(
-                f"the output needs the target's shape {tuple(goal.shape)}; "
-                f"it has {tuple(output.shape)}."
-            )
-        loss = (output - goal).square().sum((1, 2)) / X.shape[2]
-        if step in points:
-            rows["loss"].append(loss.detach())
-            seen = [h.detach() for h in layers]
+    with torch.no_grad():
+        reached = net.forward([w[:1] for w in weights], X[:1])[1].shape[1:]
+    if reached != goal.shape[1:] or len(goal) != len(X):
+        raise ValueError(
+            f"the output needs the target's shape {tuple(goal.shape)}; it has {(len(X), *reached)}."
+        )
+    size = max(1, PIECE // (4 * X[0].numel()))  # a layer's arrays are a few times the data
+    cut = zip(*(torch.split(t, size) for t in (X, goal, *weights)), strict=True)
+    parts = [_Part(net, x, y, moving, method, rate) for x, y, *moving in cut]
+    points, rows = resolve(schedule, steps), {"loss": [], **{k: [] for k in measure or {}}}
+    with Progress(steps * len(X), progress) as bar:
+        for before, point in zip([0, *points], points, strict=False):
+            tasks = [(part, point - before, bar) for part in parts]
+            losses, seen = zip(*share_out(_Part.advance, tasks), strict=True)
+            rows["loss"].append(torch.cat(losses))
+            layers = [torch.cat(pieces) for pieces in zip(*seen, strict=True)]
             for name, look in (measure or {}).items():
-                rows[name].append(torch.as_tensor(look(seen)))
-        if step < steps:
-            optimizer.zero_grad()
-            loss.sum().backward()
-            optimizer.step()
+                rows[name].append(torch.as_tensor(look(layers)))
     trace = {name: torch.stack(values) for name, values in rows.items()}
-    return Fit([w.detach() for w in moving], loss.detach(), trace, sorted(points))
+    found = [torch.cat(pieces) for pieces in zip(*(p.moving for p in parts), strict=True)]
+    return Fit([w.detach() for w in found], trace["loss"][-1], trace, points)
