@@ -7,11 +7,12 @@ from pathlib import Path
 
 import jsonschema
 import lowdim
+import numpy as np
 import pytest
 import torch
 from lowdim import claims
 from lowdim.attacks import Claim, Findings, Row, attack
-from lowdim.claims import rule, verdict_table
+from lowdim.claims import compared, rule, verdict_table
 from lowdim.ladder import Ladder
 
 SCHEMA = json.loads((Path(lowdim.__file__).parent / "record.schema.json").read_text())
@@ -188,10 +189,7 @@ def rulings() -> list[claims.Ruling]:
         "where": "(7)", "printed": "2r", "correct": "r", "why": "counted twice",
         "consequence": "none",
     }  # fmt: skip
-    reported = {
-        "quantity": "distance", "reported": "0.1", "measured": "0.12", "reading": "the mean",
-        "agrees": True,
-    }  # fmt: skip
+    reported = compared("distance", 0.1, "0.12", "the mean", np.bool_(True))
     broken = Ladder("zero")
     broken.start("a", [1.0])
     broken.leq("b", [0.0], because="never")
@@ -206,6 +204,18 @@ def rulings() -> list[claims.Ruling]:
         ),
         rule(FIGURE, "partly", evidence="e", trials=10, violations=1, reported=[reported]),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("agrees", "kept"),
+    [(None, None), (np.bool_(False), False), (torch.tensor(True), True), (0, False)],
+)
+def test_a_line_of_a_comparison_can_be_written_down(agrees, kept):
+    line = compared("slope", -2, 1.5, "per point", agrees)
+    assert list(line) == ["quantity", "reported", "measured", "reading", "agrees"]
+    written = json.loads(json.dumps(line))
+    assert written["agrees"] is kept
+    assert (written["reported"], written["measured"]) == ("-2", "1.5")
 
 
 def captured(monkeypatch, *given, **options_) -> tuple[dict, dict, dict[str, object]]:

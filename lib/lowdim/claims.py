@@ -27,7 +27,8 @@ from lowdim.ladder import Ladder
 from lowdim.tables import Table, short
 
 __all__ = [
-    "Claim", "Climb", "Findings", "Ruling", "attack", "badge", "beside", "kept", "rule", "verdict",
+    "Claim", "Climb", "Findings", "Ruling", "attack", "badge", "beside", "compared", "kept", "rule",
+    "verdict",
 ]  # fmt: skip
 
 VERDICTS = (
@@ -78,6 +79,28 @@ class Ruling:
             "errata": list(self.errata),
             "reported": list(self.reported),
         }
+
+
+def compared(
+    quantity: str, reported: object, measured: object, reading: str, agrees: object
+) -> dict[str, object]:
+    """One line of what a paper reports beside what was measured, for ``rule(reported=...)``.
+
+    ``reading`` says under which reading of the text; ``agrees`` is anything with a truth value, or
+    None where the paper does not say.
+
+    Examples
+    --------
+    >>> compared("slope", -2, "-1.9", "per point", torch.tensor(True))["agrees"]
+    True
+    """
+    return {
+        "quantity": quantity,
+        "reported": str(reported),
+        "measured": str(measured),
+        "reading": reading,
+        "agrees": None if agrees is None else bool(agrees),
+    }
 
 
 def rule(
