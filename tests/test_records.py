@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 
 import nbformat
 import pytest
-from lowdim.publish import records
+from lowdim.publish import chapters, records
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = sorted((ROOT / "book" / "records").glob("*/*.json"))
 
 PARTIAL = {
     "schema": "lowdim-record/1",
@@ -137,3 +141,14 @@ def test_read_names_the_file(tmp_path):
     path.write_text("{}")
     with pytest.raises(records.RecordError, match=r"bad\.json is no valid record"):
         records.read(path)
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_kept_run_is_of_its_chapter_as_it_stands(path: Path) -> None:
+    stem, preset = path.stem.split(".")
+    record = records.read(path)
+    chapter = chapters.load(f"{path.parent.name}/{stem}", root=ROOT)
+    assert (record["chapter"], record["preset"]) == (chapter.name, preset)
+    assert record["title"] == chapter.title
+    assert record["parameters"] == chapter.defaults | dict(chapter.presets[preset])
+    assert sorted(claim["id"] for claim in record["claims"]) == sorted(chapter.claims)
