@@ -183,6 +183,34 @@ def test_a_trial_trains_the_same_alone(net, method: str) -> None:
     assert torch.equal(weights[0], net.init(trials=3, dtype=DOUBLE)[0])
 
 
+def by_hand(net, weights, X, goal, method: str, rate: float, steps: int) -> list[torch.Tensor]:
+    """The rules as printed in textbooks, with gradients asked for afresh at each step."""
+    now = [w.clone() for w in weights]
+    first, second = ([torch.zeros_like(w) for w in now] for _ in range(2))
+    for t in range(1, steps + 1):
+        free = [w.requires_grad_() for w in now]
+        loss = (net.forward(free, X)[1] - goal).square().sum() / X.shape[2]
+        slopes = torch.autograd.grad(loss, free, allow_unused=True, materialize_grads=True)
+        now = [w.detach() for w in free]
+        if method == "adam":
+            first = [0.9 * m + 0.1 * g for m, g in zip(first, slopes, strict=True)]
+            second = [0.999 * v + 0.001 * g * g for v, g in zip(second, slopes, strict=True)]
+            moments = zip(first, second, strict=True)
+            slopes = [(m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)).sqrt() + 1e-8) for m, v in moments]
+        now = [w - rate * g for w, g in zip(now, slopes, strict=True)]
+    return now
+
+
+@pytest.mark.parametrize("net", NETS[::2], ids=ids[::2])
+@pytest.mark.parametrize("method", ["gd", "adam"])
+def test_steps_are_those_of_the_textbook(net, method: str) -> None:
+    X, goal, weights = normal(2, 12, 5), normal(2, 12, 5, seed=1), net.init(trials=2, dtype=DOUBLE)
+    run = train(net, weights, X, goal, method=method, rate=0.01, steps=4, schedule=[1])
+    wanted = by_hand(net, weights, X, goal, method, 0.01, 4)
+    for a, b in zip(run.weights, wanted, strict=True):
+        assert torch.allclose(a, b, rtol=1e-6, atol=1e-8)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("net", NETS[::3], ids=ids[::3])
 def test_pieces_of_a_stack_change_nothing(net, threads: int, monkeypatch) -> None:
