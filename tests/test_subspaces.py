@@ -397,6 +397,17 @@ def test_a_matrix_of_low_rank_gets_the_space_that_the_svd_gives_it(seed, m, n, t
     np.testing.assert_allclose(found.values.numpy(), exact.values.numpy(), rtol=1e-11)
 
 
+@pytest.mark.parametrize("rank", [1, 3, 8, 12])
+def test_a_rank_below_r_is_no_reason_to_fail(rank):
+    # what Cholesky's method leaves is then rounding of either sign, which must not be divided by
+    rng = np.random.default_rng(rank)
+    shape = (40, 100, rank), (40, rank, 120)
+    A = torch.from_numpy(rng.standard_normal(shape[0]) @ rng.standard_normal(shape[1]))
+    V = subspaces.principal_rows(A, 16)
+    assert torch.allclose(V.mT @ V, torch.eye(16, dtype=V.dtype).expand(40, -1, -1), atol=1e-8)
+    assert torch.allclose(A @ V @ V.mT, A, atol=1e-8)  # and it holds the row space
+
+
 def test_a_matrix_of_rank_below_r_is_left_to_the_svd():
     A = with_values(generator(41), 20, 24, [3.0, 2.0])
     found = principal(np.stack([A, np.zeros_like(A)]), 4, method="gram")

@@ -199,23 +199,28 @@ def _leading_of_low_rank(G: Tensor, r: int) -> tuple[Tensor, Tensor, Tensor]:
     """As :func:`_leading`, from G = L Lᵀ with r columns, and where (B,) that is all of G.
 
     L comes from r steps of Cholesky's method with the largest remaining diagonal entry as pivot;
-    what it leaves of the diagonal bounds the norm of what it leaves of G.
+    what it leaves of the diagonal bounds the norm of what it leaves of G. A rank below r, where
+    the next pivot is rounding, is left to others: these columns would have no direction.
     """
     B, side, _ = G.shape
     remaining = G.diagonal(dim1=1, dim2=2).clone()
     trace = remaining.sum(1)
-    every, tiny = torch.arange(B), torch.finfo(G.dtype).tiny
+    every, limits = torch.arange(B), torch.finfo(G.dtype)
     L = torch.zeros(B, side, r, dtype=G.dtype)
+    sound = torch.ones(B, dtype=torch.bool)
     for k in range(r):
         pivot = remaining.argmax(1)
+        size = remaining[every, pivot]
+        sound &= size > limits.eps * trace
         column = G[every, :, pivot] - (L[..., :k] @ L[every, pivot, :k, None])[..., 0]
-        L[..., k] = column / remaining[every, pivot].clamp_min(tiny).sqrt()[:, None]
+        column = column / torch.where(sound, size, 1.0).sqrt()[:, None]
+        L[..., k] = torch.where(sound[:, None], column, 0.0)
         remaining -= L[..., k] ** 2
-    is_low = remaining.abs().sum(1) <= side * torch.finfo(G.dtype).eps * trace
+    is_low = sound & (remaining.abs().sum(1) <= side * limits.eps * trace)
     if not bool(is_low.any()):
         return L.new_zeros(B, r + 1), L, is_low
     squares, rotation = over_batch(torch.linalg.eigh, L.mT @ L)
-    vectors = (L @ rotation) / squares.clamp_min(tiny).sqrt()[:, None, :]
+    vectors = (L @ rotation) / squares.clamp_min(limits.tiny).sqrt()[:, None, :]
     return torch.nn.functional.pad(squares.flip(-1), (0, 1)), vectors.flip(-1), is_low
 
 
