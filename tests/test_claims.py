@@ -379,3 +379,18 @@ def test_only_a_larger_run_speaks():
     assert larger(n=9) is larger(n=8, d=2) is None
     assert claims.of_larger(None, "preserve.figure-1", than={}) is None
     assert claims.of_larger(record, "preserve.figure-2", than={"n": 1}) is None
+
+
+def test_lines_of_a_kept_run_are_shown_as_they_were_written(tmp_path):
+    line = compared("slope", -2, "-1.9", "per point", True)
+    silent = compared("slope", "–", "-1.5", "summed", None)
+    path = tmp_path / "kept.json"
+    path.write_text(json.dumps({"claims": [{"id": "demo.figure-1", "reported": [line, silent]}]}))
+    table = claims.kept_lines(path, "demo.figure-1")
+    assert table.header == ("reading", "quantity", "reported", "measured", "agrees")
+    assert table.rows == [
+        ("per point", "slope", "-2", "-1.9", "yes"),
+        ("summed", "slope", "–", "-1.5", "–"),
+    ]
+    with pytest.raises(ValueError, match=r"no claim 'demo.figure-2'; it has demo.figure-1"):
+        claims.kept_lines(path, "demo.figure-2")

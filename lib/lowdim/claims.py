@@ -27,8 +27,8 @@ from lowdim.ladder import Ladder
 from lowdim.tables import Table, short
 
 __all__ = [
-    "Claim", "Climb", "Findings", "Ruling", "attack", "badge", "beside", "compared", "kept", "rule",
-    "verdict",
+    "Claim", "Climb", "Findings", "Ruling", "attack", "badge", "beside", "compared", "kept",
+    "kept_lines", "rule", "verdict",
 ]  # fmt: skip
 
 VERDICTS = (
@@ -370,6 +370,34 @@ def beside(rulings: Sequence[Ruling], path: str | os.PathLike[str]) -> Table:
             name = f"{run}, {record['seconds']:.0f}\N{NO-BREAK SPACE}s"
             rows.append(("", name, then["verdict"], then["trials"], short(then["tightness"], 2)))
     return Table(header, rows)
+
+
+def kept_lines(path: str | os.PathLike[str], id: str) -> Table:
+    """What a kept run measured beside what a paper reports, for one claim, line by line.
+
+    ``path`` is as in ``beside``; ``id`` names a claim of the record.
+
+    Raises
+    ------
+    ValueError
+        If the file is there and is not a record, or has no such claim.
+
+    Examples
+    --------
+    >>> kept_lines("nowhere.json", "demo.figure-1").rows
+    [('no record at nowhere.json', '', '', '', '')]
+    """
+    header = ("reading", "quantity", "reported", "measured", "agrees")
+    record = kept(path)
+    if record is None:
+        return Table(header, [(f"no record at {path}", "", "", "", "")])
+    found = {claim["id"]: claim.get("reported") or [] for claim in record["claims"]}
+    if id not in found:
+        raise ValueError(f"{path} has no claim {id!r}; it has {', '.join(found)}.")
+    word = {True: "yes", False: "no", None: "–"}
+    return Table(
+        header, [(*(line[key] for key in header[:4]), word[line["agrees"]]) for line in found[id]]
+    )
 
 
 def _tight(value: float | None) -> str:
