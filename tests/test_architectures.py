@@ -50,6 +50,24 @@ def test_convolutions_are_torch_s(activation: str, strides: tuple[int, int]) -> 
         assert close(output[t], F.linear(H.flatten(1), weights[-2][t], weights[-1][t, :, 0]).T)
 
 
+@pytest.mark.parametrize("net", NETS, ids=ids)
+def test_gradients_are_those_of_differences(net) -> None:
+    weights = [w.requires_grad_() for w in net.init(trials=2, seed=5, dtype=DOUBLE)]
+    X = normal(2, 12, 3).requires_grad_()
+    assert torch.autograd.gradcheck(lambda X, *w: net.forward(w, X)[1], (X, *weights))
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 4])
+def test_the_slope_of_a_convolution_is_its_matrix_transposed(stride: int) -> None:
+    net = Convolutional((7, 6), (2, 3), (5, 3), 1, strides=(1, stride))
+    W = net.init(trials=2, dtype=DOUBLE)[2]
+    H = normal(2, 84, 4).requires_grad_()
+    out = net.linear(W, torch.zeros_like(W[..., :1]), H, 1)
+    above = normal(*out.shape, seed=1)
+    (slope,) = torch.autograd.grad(out, H, above)
+    assert close(slope, net.matrix(W, 1).mT @ above)
+
+
 def test_a_signal_is_an_image_of_one_row() -> None:
     net = Convolutional((1, 9), (2,), (1, 3), 4, "identity")
     weights, X = net.init(dtype=DOUBLE), normal(1, 9, 5)

@@ -85,6 +85,35 @@ def _depth_and_width(layers: int, width: int, activation: str) -> None:
     choice(activation, POINTWISE, "activation")
 
 
+class _Windows(torch.autograd.Function):
+    """What each output pixel sees, (T, c, kh, kw, h', w', n), of padded images (T, c, h, w, n).
+
+    The backward pass of torch's unfold adds up number by number; here nine or so images are added.
+    """
+
+    @staticmethod
+    def _places(shape: torch.Size, kernel: tuple[int, int], stride: int) -> list[tuple]:
+        """For every place in the kernel: where it stands, and the pixels that it meets."""
+        last = [side - k + 1 for side, k in zip(shape[2:4], kernel, strict=True)]
+        return [
+            (np.s_[:, :, i, j], np.s_[:, :, i : i + last[0] : stride, j : j + last[1] : stride])
+            for i, j in np.ndindex(*kernel)
+        ]
+
+    @staticmethod
+    def forward(ctx, image: Tensor, kernel: tuple[int, int], stride: int) -> Tensor:
+        ctx.shape, ctx.places = image.shape, _Windows._places(image.shape, kernel, stride)
+        seen = [image[pixels] for _, pixels in ctx.places]
+        return torch.stack(seen, 2).unflatten(2, kernel)
+
+    @staticmethod
+    def backward(ctx, slope: Tensor) -> tuple[Tensor, None, None]:
+        total = slope.new_zeros(ctx.shape)
+        for place, pixels in ctx.places:
+            total[pixels] += slope[place]
+        return total, None, None
+
+
 @dataclass(frozen=True)
 class Convolutional(_Network):
     """Convolutions with zero padding, each followed by the activation, then a linear map.
@@ -159,9 +188,7 @@ class Convolutional(_Network):
         (h, w), (kh, kw), s = self.grids()[layer], self.kernel, self.strides[layer]
         image = H.unflatten(1, (-1, h, w))
         image = F.pad(image, (0, 0, kw // 2, kw // 2, kh // 2, kh // 2))
-        seen = image.unfold(2, kh, s).unfold(3, kw, s)  # (T, c, h', w', n, kh, kw)
-        seen = seen.permute(0, 1, 5, 6, 2, 3, 4)
-        return seen.flatten(4, 5).flatten(1, 3)
+        return _Windows.apply(image, self.kernel, s).flatten(4, 5).flatten(1, 3)
 
     def linear(self, W: Tensor, b: Tensor, H: Tensor, layer: int) -> Tensor:
         """Layer ``layer`` (from 0) before its activation: (T, features, n)."""
@@ -438,7 +465,7 @@ class _Part:
         self.net, self.X, self.goal = net, X, goal
         self.moving = [w.detach().clone().requires_grad_() for w in weights]
         rules = {"gd": torch.optim.SGD, "adam": torch.optim.Adam}
-        self.optimizer = rules[method](self.moving, lr=rate, foreach=True)
+        self.optimizer = rules[method](self.moving, lr=rate, fused=True)
 
     def _loss(self) -> tuple[Tensor, list[Tensor]]:
         layers, output = self.net.forward(self.moving, self.X)
