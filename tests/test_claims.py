@@ -366,12 +366,6 @@ def test_todays_verdicts_stand_beside_those_of_a_kept_run(monkeypatch, tmp_path)
     assert rows[1][2] == today[0].verdict
 
 
-def test_the_least_kind_verdict_on_a_figure_counts():
-    assert claims.least_kind("reproduced", "not-reproduced", "partly") == "not-reproduced"
-    with pytest.raises(ValueError, match=r"verdict must be one of .*; you gave 'holds'"):
-        claims.least_kind("holds")
-
-
 def test_only_a_larger_run_speaks():
     record = {"parameters": {"n": 9, "d": 2}, "claims": [{"id": "preserve.figure-1"}]}
     larger = lambda **than: claims.of_larger(record, "preserve.figure-1", than=than)  # noqa: E731

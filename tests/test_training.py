@@ -579,3 +579,34 @@ def test_refuses_weights_and_data_that_are_not_finite_or_do_not_fit() -> None:
     weights[0][0][0, 0, 0] = torch.nan
     with pytest.raises(ValueError, match="weights must be finite"):
         objective(net, weights, torch.ones(4, 5), torch.ones(2, 5))
+
+
+@pytest.mark.parametrize("loss", training.NORMALIZATIONS)
+def test_a_constant_answer_remains_whole_and_no_constant_leaves_less(loss) -> None:
+    """The oracle is a network that knows nothing but its bias, trained by ``minimize``."""
+    net, X, target = Dense((2, 3)), torch.zeros(2, 2, 7, dtype=F64), 5 + data(2, 3, 7, seed=3)
+    zero = torch.zeros(2, 3, 2, dtype=F64)
+
+    def left(bias):
+        value = objective(net, [(zero, bias)], X, target, loss=loss)
+        return training.remaining(value, target, normalization=loss)
+
+    def total(flat_bias):
+        bias = torch.from_numpy(flat_bias).view(2, 3, 1).requires_grad_()
+        value = autograd_loss(net, [(zero, bias)], X, target, loss).sum()
+        return value.item(), torch.autograd.grad(value, bias)[0].flatten().numpy()
+
+    best = minimize(total, torch.zeros(6, dtype=F64).numpy(), jac=True, tol=1e-12).x
+    found = left(torch.from_numpy(best).view(2, 3, 1))
+    torch.testing.assert_close(found, torch.ones(2, dtype=F64))
+    assert (left(data(2, 3, 1, seed=4)) > 1).all()
+    both = training.remaining(torch.zeros(4, 2), target, normalization=loss)
+    assert both.shape == (4, 2) and not both.any()
+
+
+def test_losses_over_a_constant_are_refused_if_they_do_not_fit() -> None:
+    target = torch.ones(2, 3, 4)
+    with pytest.raises(ValueError, match=r"each of the 2 trials .*; it has shape \(3,\)"):
+        training.remaining(torch.ones(3), target)
+    with pytest.raises(ValueError, match=r"normalization must be one of .*you gave 'total'"):
+        training.remaining(torch.ones(2), target, normalization="total")

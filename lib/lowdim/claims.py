@@ -302,7 +302,7 @@ def kept(path: str | os.PathLike[str]) -> dict | None:
 def of_larger(record: dict | None, id: str, *, than: Mapping[str, float]) -> dict | None:
     """What a kept run found of a claim, if it was larger in every parameter of ``than``; or None.
 
-    A larger run is nearer to the paper. Where it is less kind to a figure than today's, it counts.
+    A larger run is nearer to the paper, so on a figure or a table it decides, kinder or not.
 
     Examples
     --------
@@ -315,25 +315,6 @@ def of_larger(record: dict | None, id: str, *, than: Mapping[str, float]) -> dic
     if record is None or any(not record["parameters"][key] > value for key, value in than.items()):
         return None
     return next((claim for claim in record["claims"] if claim["id"] == id), None)
-
-
-def least_kind(*verdicts: str) -> str:
-    """The least kind of verdicts on a figure or a table.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not a verdict on a figure.
-
-    Examples
-    --------
-    >>> least_kind("reproduced", "partly")
-    'partly'
-    """
-    order = ("not-reproduced", "partly", "reproduced")
-    for name in verdicts:
-        _checks.choice(name, order, "verdict")
-    return min(verdicts, key=order.index)
 
 
 def beside(rulings: Sequence[Ruling], path: str | os.PathLike[str]) -> Table:

@@ -15,16 +15,21 @@ from torch import Tensor
 
 from ._checks import choice, whole
 from ._descent import Descent, Problem
-from ._engine import NORMALIZATIONS
+from ._engine import NORMALIZATIONS, coefficient
 from ._follow import follow_search, follow_steps
 from ._rules import Rule, flat
 from ._run import Recorder, Run, State
 from ._schedule import Progress, resolve
 from .networks import Dense, Weights, spread
 
-__all__ = ["METHODS", "NORMALIZATIONS", "Run", "State", "gradients", "objective", "train"]
+__all__ = ["LEARNED", "METHODS", "NORMALIZATIONS", "Run", "State", "gradients", "objective"]
+__all__ += ["remaining", "train"]
 
 METHODS = ("gd", "sgd", "momentum", "adam", "lbfgs")
+
+# A network whose loss stays above this share of a constant answer's has learned nothing that its
+# layers could be asked about. Near one, because on noisy data most of the loss is noise.
+LEARNED = 0.95
 
 
 def _number(value: float, name: str, low: float, high: float, *, ends: str) -> float:
@@ -104,6 +109,35 @@ def objective(
     with _problem(net, weights, X, target, loss, weight_decay) as problem:
         value, _, _ = problem.evaluate()
     return value + _penalty(problem.weights, weight_decay)
+
+
+def remaining(loss: Tensor, target: Tensor, *, normalization: str = "sample") -> Tensor:
+    """Losses (..., T) over what the best constant answer leaves of targets (T, m, n).
+
+    The best constant answer is the mean of the n samples. Training that ends near 1 (above
+    ``LEARNED``, say) has found no more than that. A target that does not vary leaves nothing: then
+    the share is infinite, or nan for a loss of 0.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many losses as trials, or the normalization is unknown.
+
+    Examples
+    --------
+    >>> X = torch.tensor([[[1.0, 3.0]]])  # the constant 2 leaves 1 for each of two samples
+    >>> remaining(torch.tensor([[4.0], [0.5]]), X).flatten().tolist()
+    [4.0, 0.5]
+    """
+    trials, width, samples = target.shape
+    if loss.shape[-1:] != (trials,):
+        raise ValueError(
+            f"loss must have one number for each of the {trials} trials of the target; "
+            f"it has shape {tuple(loss.shape)}."
+        )
+    choice(normalization, NORMALIZATIONS, "normalization")
+    spread_ = (target - target.mean(-1, keepdim=True)).double().square().sum((-2, -1))
+    return loss.double() / (coefficient(normalization, samples, width) * spread_)
 
 
 def gradients(
