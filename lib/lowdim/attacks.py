@@ -144,6 +144,37 @@ class Findings:
         return Table(header, rows)
 
 
+def across(found: Mapping[str, Findings]) -> Table:
+    """Attacks on several claims in one table: a line for each driver, a column for each claim.
+
+    A cell has the largest lhs/rhs and how many of the admitted instances are violations.
+
+    Examples
+    --------
+    >>> claim = Claim("demo.claim-2", "here", "x <= 1, if y < 1", lhs=lambda c: c["x"],
+    ...     rhs=lambda c: torch.ones_like(c["x"]), margin=lambda c: 1 - c["y"])
+    >>> inside = {"x": torch.tensor([0.5, 2.0]), "y": torch.zeros(2)}
+    >>> named = {"one": {"inside": inside}, "other": {"outside": {**inside, "y": torch.ones(2)}}}
+    >>> across({name: attack(claim, edges=edges) for name, edges in named.items()})
+    largest lhs/rhs (violations/admitted)  one      other
+    edge: inside                           2 (1/2)  –
+    edge: outside                          –        not admitted
+    """
+    drivers = list(dict.fromkeys(row.driver for each in found.values() for row in each.rows))
+    lines = {driver: [driver] for driver in drivers}
+    for each in found.values():
+        rows = {row.driver: row for row in each.rows}
+        for driver, line in lines.items():
+            row = rows.get(driver)
+            if row is None:
+                line.append("–")
+            elif not row.admitted:
+                line.append("not admitted")
+            else:
+                line.append(f"{short(row.tightness)} ({row.violations}/{row.admitted})")
+    return Table(("largest lhs/rhs (violations/admitted)", *found), list(lines.values()))
+
+
 @dataclass(frozen=True)
 class Climb:
     """An adversarial search: free parameters ``start`` (B, ...) turned into a case by ``build``.

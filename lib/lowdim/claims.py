@@ -22,13 +22,13 @@ import torch
 
 import lowdim
 from lowdim import _checks
-from lowdim.attacks import Claim, Climb, Findings, attack
+from lowdim.attacks import Claim, Climb, Findings, across, attack
 from lowdim.ladder import Ladder
 from lowdim.tables import Table, short
 
 __all__ = [
-    "Claim", "Climb", "Findings", "Ruling", "attack", "badge", "beside", "compared", "kept",
-    "kept_lines", "rule", "verdict",
+    "Claim", "Climb", "Findings", "Ruling", "across", "attack", "badge", "beside", "compared",
+    "kept", "kept_lines", "rule", "verdict",
 ]  # fmt: skip
 
 VERDICTS = (

@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from html import escape
 
 
+def _text(cell: object) -> str:
+    """A cell as a reader meets it: yes and no, not the words of the language."""
+    return {"True": "yes", "False": "no"}.get(str(cell), str(cell))
+
+
 class Formula(str):
     r"""A cell that is text where text is shown, and a typeset formula on a page.
 
@@ -31,20 +36,20 @@ class Formula(str):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under a header; numbers are right-aligned.
+    """Rows of cells under a header; numbers are right-aligned, truth values are yes or no.
 
     Examples
     --------
-    >>> print(Table(("what", "value"), [("tightness", 0.5)]))
-    what       value
-    tightness    0.5
+    >>> print(Table(("what", "value", "exact"), [("tightness", 0.5, True)]))
+    what       value  exact
+    tightness    0.5  yes
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[object]]
 
     def __str__(self) -> str:
-        cells = [[str(c) for c in row] for row in [self.header, *self.rows]]
+        cells = [[_text(c) for c in row] for row in [self.header, *self.rows]]
         widths = [max(len(row[j]) for row in cells) for j in range(len(self.header))]
         right = [self._numeric(j) for j in range(len(self.header))]
         lines = []
@@ -59,7 +64,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         def shown(cell: object) -> str:
-            return cell.html() if isinstance(cell, Formula) else escape(str(cell))
+            return cell.html() if isinstance(cell, Formula) else escape(_text(cell))
 
         def row(cells: Sequence[object], tag: str) -> str:
             return "".join(

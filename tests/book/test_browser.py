@@ -59,6 +59,11 @@ TOO_WIDE = """() => {
   return wrong;
 }"""
 
+# Tables of a chapter whose last columns must be scrolled to.
+SCROLLED = """() => [...document.querySelectorAll('.bd-article div.lowdim-table')]
+  .filter(e => e.scrollWidth > e.clientWidth + 1)
+  .map(e => `${e.scrollWidth} > ${e.clientWidth}: ${e.innerText.slice(0, 60)}`)"""
+
 # Contrast (WCAG 2) of every kind of visible text against what is really behind it.
 PALE = """() => {
   const parse = c => {
@@ -157,6 +162,7 @@ def visit(browser: Any, address: str) -> Iterator[Callable[[str], dict[str, Any]
             found["unloaded"] = tab.evaluate(
                 "[...document.images].filter(i => !i.naturalWidth).map(i => i.src)"
             )
+            found["scrolled"] = tab.evaluate(SCROLLED)
             for scheme in ("light", "dark"):
                 tab.evaluate(SCHEME, scheme)
                 found["texts"], found[scheme] = tab.evaluate(PALE)
@@ -184,6 +190,10 @@ def test_images_show_and_have_alt_text(visit: Callable, page: str) -> None:
     assert visit(page)["unloaded"] == []
 
 
+def test_tables_fit_a_laptop(visit: Callable, page: str) -> None:
+    assert visit(page)["scrolled"] == []
+
+
 def test_a_page_fits_a_phone(visit: Callable, page: str) -> None:
     assert visit(page)["too wide"] == []
 
@@ -198,8 +208,11 @@ def test_the_checks_see_what_they_look_for(tab: Any) -> None:
     tab.set_content(
         "<main>$$x$$ <p style='color:#999'>pale</p><b style='opacity:0.3'>faint</b>"
         "<article class='bd-article'>$<div class='math'>x</div>"
-        "<p style='width:4000px'>wide</p><p style='margin-left:-50px'>cut</p></article></main>"
+        "<p style='width:4000px'>wide</p><p style='margin-left:-50px'>cut</p>"
+        "<div class='lowdim-table' style='overflow-x:auto;width:50px'>"
+        "<table><tr><td style='min-width:99px'>far</td></tr></table></div></article></main>"
     )
+    assert len(tab.evaluate(SCROLLED)) == 1
     assert len(tab.evaluate(RAW)) == 3  # not set, a delimiter, raw
     assert len(tab.evaluate(TOO_WIDE)) == 3  # the page, what makes it so wide, what is cut off
     assert [found[:10] for found in tab.evaluate(PALE)[1]] == ["2.85 < 4.5", "2.11 < 4.5"]
