@@ -150,6 +150,13 @@ def test_plain_leaves_no_command_that_it_knows_of_half_replaced():
     assert "\\" not in plain(r"\varepsilon\le\infty\cdot\lambda_{\min}")
 
 
+@pytest.mark.parametrize("kind", [bool, np.bool_])
+def test_tables_say_yes_and_no_for_truth_values_and_leave_words_alone(kind):
+    table = Table(("is", "word"), [(kind(True), "True"), (kind(False), "False")])
+    assert str(table).splitlines()[1:] == ["yes  True", "no   False"]
+    assert '<td class="txt">no</td><td class="txt">False</td>' in table._repr_html_()
+
+
 def test_tables_align_numbers_and_escape_html():
     table = Table(("what", "n"), [("a<b", 5), ("c", 12)])
     assert str(table) == "what   n\na<b    5\nc     12"

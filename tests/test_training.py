@@ -610,3 +610,12 @@ def test_losses_over_a_constant_are_refused_if_they_do_not_fit() -> None:
         training.remaining(torch.ones(3), target)
     with pytest.raises(ValueError, match=r"normalization must be one of .*you gave 'total'"):
         training.remaining(torch.ones(2), target, normalization="total")
+    for none in (torch.tensor(0.5), torch.ones(3, 0)):
+        with pytest.raises(ValueError, match=r"each trial in its last dimension; it has shape"):
+            training.learned(none)
+
+
+def test_learned_asks_the_middle_trial_and_refuses_a_run_that_diverged() -> None:
+    below, above = training.LEARNED - 1e-9, training.LEARNED
+    asked = [[below, below, 9.0], [0.0, above, above], [0.0, 0.0, torch.nan]]
+    assert training.learned(torch.tensor(asked, dtype=F64)).tolist() == [True, False, False]

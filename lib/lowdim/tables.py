@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+import numpy as np
+
 
 def _text(cell: object) -> str:
     """A cell as a reader meets it: yes and no, not the words of the language."""
-    return {"True": "yes", "False": "no"}.get(str(cell), str(cell))
+    return ("no", "yes")[bool(cell)] if isinstance(cell, bool | np.bool_) else str(cell)
 
 
 class Formula(str):
@@ -32,6 +34,20 @@ class Formula(str):
     def html(self) -> str:
         """What the page's typesetter looks for."""
         return rf'<span class="math notranslate nohighlight">\({escape(self.tex)}\)</span>'
+
+
+def matrix(rows: Sequence[Sequence[object]]) -> Formula:
+    r"""A cell that shows a small matrix (h, n), row by row as text and typeset on a page.
+
+    Examples
+    --------
+    >>> cell = matrix([[1, -1], [0, 2]])
+    >>> print(cell, cell.tex)
+    (1 -1; 0 2) \begin{pmatrix}1&-1\\0&2\end{pmatrix}
+    """
+    text = "; ".join(" ".join(str(entry) for entry in row) for row in rows)
+    body = r"\\".join("&".join(str(entry) for entry in row) for row in rows)
+    return Formula(f"({text})", tex=rf"\begin{{pmatrix}}{body}\end{{pmatrix}}")
 
 
 @dataclass(frozen=True)

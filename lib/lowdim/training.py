@@ -22,8 +22,8 @@ from ._run import Recorder, Run, State
 from ._schedule import Progress, resolve
 from .networks import Dense, Weights, spread
 
-__all__ = ["LEARNED", "METHODS", "NORMALIZATIONS", "Run", "State", "gradients", "objective"]
-__all__ += ["remaining", "train"]
+__all__ = ["LEARNED", "METHODS", "NORMALIZATIONS", "Run", "State", "gradients", "learned"]
+__all__ += ["objective", "remaining", "train"]
 
 METHODS = ("gd", "sgd", "momentum", "adam", "lbfgs")
 
@@ -114,9 +114,9 @@ def objective(
 def remaining(loss: Tensor, target: Tensor, *, normalization: str = "sample") -> Tensor:
     """Losses (..., T) over what the best constant answer leaves of targets (T, m, n).
 
-    The best constant answer is the mean of the n samples. Training that ends near 1 (above
-    ``LEARNED``, say) has found no more than that. A target that does not vary leaves nothing: then
-    the share is infinite, or nan for a loss of 0.
+    The best constant answer is the mean of the n samples. Training that ends near 1 has found no
+    more than that; ``learned`` asks this. A target that does not vary leaves nothing: then the
+    share is infinite, or nan for a loss of 0.
 
     Raises
     ------
@@ -136,8 +136,31 @@ def remaining(loss: Tensor, target: Tensor, *, normalization: str = "sample") ->
             f"it has shape {tuple(loss.shape)}."
         )
     choice(normalization, NORMALIZATIONS, "normalization")
-    spread_ = (target - target.mean(-1, keepdim=True)).double().square().sum((-2, -1))
-    return loss.double() / (coefficient(normalization, samples, width) * spread_)
+    varies = (target - target.mean(-1, keepdim=True)).double().square().sum((-2, -1))
+    return loss.double() / (coefficient(normalization, samples, width) * varies)
+
+
+def learned(left: Tensor) -> Tensor:
+    """Whether the median over trials of shares (..., T), from ``remaining``, is below ``LEARNED``.
+
+    A share that is nan, as after a run that diverged, makes the answer no.
+
+    Raises
+    ------
+    ValueError
+        If there is no trial.
+
+    Examples
+    --------
+    >>> learned(torch.tensor([[1.0, 0.97, 0.96], [0.2, 0.3, 1.0]])).tolist()
+    [False, True]
+    """
+    if left.ndim == 0 or left.shape[-1] == 0:
+        raise ValueError(
+            f"left must have one number for each trial in its last dimension; it has shape "
+            f"{tuple(left.shape)}."
+        )
+    return left.median(-1).values < LEARNED
 
 
 def gradients(
