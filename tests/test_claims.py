@@ -379,12 +379,17 @@ def test_lines_of_a_kept_run_are_shown_as_they_were_written(tmp_path):
     line = compared("slope", -2, "-1.9", "per point", True)
     silent = compared("slope", "–", "-1.5", "summed", None)
     path = tmp_path / "kept.json"
-    path.write_text(json.dumps({"claims": [{"id": "demo.figure-1", "reported": [line, silent]}]}))
+    other = {"id": "demo.figure-3", "reported": [line]}
+    first = {"id": "demo.figure-1", "reported": [line, silent]}
+    path.write_text(json.dumps({"claims": [first, {"id": "demo.lemma-1"}, other]}))
     table = claims.kept_lines(path, "demo.figure-1")
     assert table.header == ("reading", "quantity", "reported", "measured", "agrees")
     assert table.rows == [
         ("per point", "slope", "-2", "-1.9", "yes"),
         ("summed", "slope", "–", "-1.5", "–"),
     ]
-    with pytest.raises(ValueError, match=r"no claim 'demo.figure-2'; it has demo.figure-1"):
-        claims.kept_lines(path, "demo.figure-2")
+    turned = claims.kept_lines(path, "demo.figure-3", "demo.figure-1").rows
+    assert turned == [table.rows[0], *table.rows]
+    assert claims.kept_lines(path).rows == [*table.rows, table.rows[0]]
+    with pytest.raises(ValueError, match=r"no claim 'demo.figure-2'; it has demo.figure-1, demo"):
+        claims.kept_lines(path, "demo.figure-1", "demo.figure-2")

@@ -157,6 +157,13 @@ def test_tables_say_yes_and_no_for_truth_values_and_leave_words_alone(kind):
     assert '<td class="txt">no</td><td class="txt">False</td>' in table._repr_html_()
 
 
+def test_tables_typeset_formulas_within_a_sentence():
+    table = Table(("what",), [(r"from $a<b$ to $X^\ell$, 5 $",)])
+    assert r"\(a&lt;b\)" in table._repr_html_() and r"\(X^\ell\)" in table._repr_html_()
+    assert ", 5 $</td>" in table._repr_html_()
+    assert str(table).splitlines()[1] == r"from $a<b$ to $X^\ell$, 5 $"
+
+
 def test_tables_align_numbers_and_escape_html():
     table = Table(("what", "n"), [("a<b", 5), ("c", 12)])
     assert str(table) == "what   n\na<b    5\nc     12"

@@ -353,10 +353,10 @@ def beside(rulings: Sequence[Ruling], path: str | os.PathLike[str]) -> Table:
     return Table(header, rows)
 
 
-def kept_lines(path: str | os.PathLike[str], id: str) -> Table:
-    """What a kept run measured beside what a paper reports, for one claim, line by line.
+def kept_lines(path: str | os.PathLike[str], *ids: str) -> Table:
+    """What a kept run measured beside what a paper reports, for some claims, line by line.
 
-    ``path`` is as in ``beside``; ``id`` names a claim of the record.
+    ``path`` is as in ``beside``; ``ids`` name claims of the record; without them all are shown.
 
     Raises
     ------
@@ -373,11 +373,13 @@ def kept_lines(path: str | os.PathLike[str], id: str) -> Table:
     if record is None:
         return Table(header, [(f"no record at {path}", "", "", "", "")])
     found = {claim["id"]: claim.get("reported") or [] for claim in record["claims"]}
-    if id not in found:
-        raise ValueError(f"{path} has no claim {id!r}; it has {', '.join(found)}.")
+    for id in ids:
+        if id not in found:
+            raise ValueError(f"{path} has no claim {id!r}; it has {', '.join(found)}.")
+    lines = [line for id in ids or found for line in found[id]]
     word = {True: "yes", False: "no", None: "–"}
     return Table(
-        header, [(*(line[key] for key in header[:4]), word[line["agrees"]]) for line in found[id]]
+        header, [(*(line[key] for key in header[:4]), word[line["agrees"]]) for line in lines]
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,6 +13,11 @@ import numpy as np
 def _text(cell: object) -> str:
     """A cell as a reader meets it: yes and no, not the words of the language."""
     return ("no", "yes")[bool(cell)] if isinstance(cell, bool | np.bool_) else str(cell)
+
+
+def _typeset(tex: str) -> str:
+    """What the page's typesetter looks for."""
+    return rf'<span class="math notranslate nohighlight">\({tex}\)</span>'
 
 
 class Formula(str):
@@ -32,8 +38,8 @@ class Formula(str):
         return formula
 
     def html(self) -> str:
-        """What the page's typesetter looks for."""
-        return rf'<span class="math notranslate nohighlight">\({escape(self.tex)}\)</span>'
+        """The formula as a page has it."""
+        return _typeset(escape(self.tex))
 
 
 def matrix(rows: Sequence[Sequence[object]]) -> Formula:
@@ -53,6 +59,8 @@ def matrix(rows: Sequence[Sequence[object]]) -> Formula:
 @dataclass(frozen=True)
 class Table:
     """Rows of cells under a header; numbers are right-aligned, truth values are yes or no.
+
+    A formula between dollars within a cell is typeset on a page.
 
     Examples
     --------
@@ -80,7 +88,9 @@ class Table:
 
     def _repr_html_(self) -> str:
         def shown(cell: object) -> str:
-            return cell.html() if isinstance(cell, Formula) else escape(_text(cell))
+            if isinstance(cell, Formula):
+                return cell.html()
+            return re.sub(r"\$([^$]+)\$", lambda m: _typeset(m[1]), escape(_text(cell)))
 
         def row(cells: Sequence[object], tag: str) -> str:
             return "".join(
