@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from lowdim import plots
-from lowdim.tables import Table
+from lowdim.evidence import plots
+from lowdim.evidence.tables import Table
 
 from bench import bench_distances, bench_training
 

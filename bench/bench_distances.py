@@ -14,8 +14,10 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 import torch
-from lowdim import data, networks, subspaces, training
-from lowdim._parallel import over_batch
+from lowdim.data import unions
+from lowdim.linalg import subspaces
+from lowdim.linalg.parallel import over_batch
+from lowdim.nets import networks, training
 from torch import Tensor
 
 TRIALS, AMBIENT, INNER, SAMPLES, RANK = 100, 400, 80, 400, 16
@@ -36,7 +38,7 @@ def _digits(difference: float) -> float:
 def _input(trials: int, m: int = AMBIENT, n: int = SAMPLES) -> Tensor:
     """Noisy points of four subspaces of dimension 4: (trials, m, n)."""
     dims, sizes = (4,) * 4, (n // 4,) * 4
-    union = data.union_of_subspaces(trials=trials, ambient=m, dims=dims, sizes=sizes, noise=0.01)
+    union = unions.union_of_subspaces(trials=trials, ambient=m, dims=dims, sizes=sizes, noise=0.01)
     return union.noisy
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 import torch
-from lowdim import networks, training
+from lowdim.nets import networks, training
 from torch import Tensor, nn
 
 TRIALS, WIDTH, INNER, SAMPLES, RATE = 100, 400, 80, 400, 1e-3

@@ -81,7 +81,7 @@ def toc_chapters(root: Path) -> list[str]:
 def fingerprint(root: Path, chapter: str) -> str:
     """Hash of everything but its own code that decides what ``chapter`` shows.
 
-    That is the mathematics under ``lib/lowdim`` (not ``publish/`` and not ``cli.py``), the pins,
+    That is the mathematics under ``lib/lowdim`` (not ``publish/``), the pins,
     the version of Python, and the committed records of this chapter.
     """
     digest = hashlib.sha256(platform.python_version().encode())
@@ -90,7 +90,7 @@ def fingerprint(root: Path, chapter: str) -> str:
         p
         for pattern in ("*.py", "*.json")
         for p in package.rglob(pattern)
-        if p.relative_to(package).parts[0] not in ("publish", "cli.py")
+        if p.relative_to(package).parts[0] != "publish"
     )
     part, _, name = chapter.partition("/")
     records = (root / "book" / "records" / part).glob(f"{name}.*.json")

@@ -1,0 +1,1 @@
+"""Data: unions of subspaces, manifolds, and real images."""

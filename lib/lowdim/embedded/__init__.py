@@ -1,0 +1,1 @@
+"""What Part III alone needs: flows of linear networks, noise, behaviour off the data."""

@@ -1,0 +1,1 @@
+"""What a chapter shows and how it is judged: claims, attacks, ladders, verdicts, tables, plots."""

@@ -1,0 +1,338 @@
+"""One style for every figure: vector, legible on light and on dark pages, with alt text.
+
+Figures carry their own opaque white ground and dark ink, so they read the same on either page and
+in a printed one. Colours are Okabe and Ito's, told apart without colour vision. Every figure is
+shown through :func:`show`, which refuses to show one without alt text; the text travels in the
+output's metadata and says what the data of *this* run show.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from lowdim.evidence.ladder import Ladder, plain
+from lowdim.evidence.tables import short
+
+INK, FAINT, BROKEN = "#1f2430", "#8a8f98", "#c1121f"
+CYCLE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5b5b5b")
+STYLE = {
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "axes.facecolor": "white",
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 11,
+    "axes.labelsize": 10.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.prop_cycle": mpl.cycler(color=CYCLE),
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 9.5,
+    "ytick.labelsize": 9.5,
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "font.size": 10.5,
+    "lines.linewidth": 1.8,
+    "svg.hashsalt": "lowdim",  # the same figure gives the same bytes
+    "mathtext.fontset": "cm",
+}
+
+
+def figure(width: float = 7.0, height: float = 3.4, **subplots: object):
+    """A styled figure and its axes, not registered with pyplot: (figure, axes).
+
+    Examples
+    --------
+    >>> fig, ax = figure()
+    >>> ax.get_facecolor()
+    (1.0, 1.0, 1.0, 1.0)
+    """
+    with mpl.rc_context(STYLE):
+        fig = Figure(figsize=(width, height), layout="constrained")
+        return fig, fig.subplots(**subplots)
+
+
+def svg(fig: Figure) -> str:
+    """The figure as SVG text, without a date.
+
+    Examples
+    --------
+    >>> svg(figure()[0]).lstrip().startswith("<?xml")
+    True
+    """
+    buffer = io.StringIO()
+    with mpl.rc_context(STYLE):
+        fig.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
+def legend(ax, **options: object) -> None:
+    """A legend in the book's style; options as for matplotlib's.
+
+    Examples
+    --------
+    >>> ax = figure()[1]
+    >>> _ = ax.plot([0, 1], label="line")
+    >>> legend(ax)
+    """
+    with mpl.rc_context(STYLE):
+        ax.legend(**options)
+
+
+def show(fig: Figure, *, alt: str) -> None:
+    """Display a figure as SVG with its alt text.
+
+    Raises
+    ------
+    ValueError
+        If ``alt`` is empty.
+    """
+    alt = " ".join(alt.split())
+    if not alt:
+        raise ValueError("a figure needs alt text that says what its data show; it is empty.")
+    from IPython.display import display
+
+    bundle = {"image/svg+xml": svg(fig), "text/plain": f"Figure: {alt}"}
+    display(bundle, raw=True, metadata={"lowdim_alt": alt})
+
+
+def ladder(rungs: Ladder, *, alt: str = "", show_figure: bool = True) -> Figure | None:
+    """Draw a ladder: rungs on a log axis, median and range, reasons beside them, breaks marked."""
+    steps = rungs.check()
+    count = len(rungs.rungs)
+    fig, ax = figure(7.4, 0.66 * count + 0.75)
+    floor = _floor([r.values for r in rungs.rungs])
+    centres = []
+    for y, rung in enumerate(rungs.rungs):
+        values = rung.values.clamp_min(floor).numpy()
+        low, mid, high = np.min(values), np.median(values), np.max(values)
+        centres.append(mid)
+        bad = y > 0 and steps[y - 1].violations > 0
+        colour = BROKEN if bad else CYCLE[0]
+        ax.plot([low, high], [y, y], color=colour, lw=6, alpha=0.28, solid_capstyle="round")
+        ax.plot(mid, y, "o", color=colour, ms=6.5)
+        if bad:
+            step = steps[y - 1]
+            note = f" broken on {step.violations} of {step.instances}"
+            ax.annotate(
+                note, (high, y), textcoords="offset points", xytext=(7, -3.5), color=BROKEN,
+                fontsize=9, fontweight="bold",
+            )  # fmt: skip
+    ax.plot(centres, range(count), color=FAINT, lw=0.9, zorder=0)
+    ax.set_xscale("log")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.xaxis.set_major_locator(LogLocator(numticks=7))
+    sign = {"": "", "<=": r"$\leq$ ", "=": "$=$ "}
+    names = [f"{sign[r.relation]}${r.name}$" for r in rungs.rungs]
+    ax.set_yticks(range(count), names, fontsize=11.5)
+    for label, step in zip(ax.get_yticklabels()[1:], steps, strict=True):
+        label.set_color(BROKEN if step.violations else INK)
+    for y, rung in enumerate(rungs.rungs[1:], start=1):
+        ax.annotate(
+            rung.because, (0.015, y - 0.5), xycoords=("axes fraction", "data"), va="center",
+            fontsize=8.5, color="#4a4f58", style="italic",
+            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.6},
+        )  # fmt: skip
+    ax.set_ylim(count - 0.6, -0.5)
+    ax.margins(x=0.12)
+    ax.set_title(rungs.title, loc="left")
+    return _done(fig, alt or describe_ladder(rungs), show_figure)
+
+
+def describe_ladder(rungs: Ladder) -> str:
+    """Alt text for a ladder, from its data.
+
+    Examples
+    --------
+    >>> rungs = Ladder("demo")
+    >>> rungs.start("a", [1.0]); rungs.leq("b", [2.0], because="why not")
+    >>> describe_ladder(rungs)
+    'Ladder demo on 1 instances, medians: a 1; b 2. No rung is broken.'
+    """
+    medians = "; ".join(
+        f"{plain(r.name)} {short(float(r.values.median()), 2)}" for r in rungs.rungs
+    )
+    broken = [plain(name) for name in rungs.broken]
+    end = f"Broken at: {', '.join(broken)}." if broken else "No rung is broken."
+    count = rungs.rungs[0].values.numel()
+    return f"Ladder {plain(rungs.title)} on {count} instances, medians: {medians}. {end}"
+
+
+def traces(
+    steps: Sequence[int] | torch.Tensor,
+    curves: Mapping[str, object],
+    *,
+    xlabel: str = "step",
+    ylabel: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    levels: Mapping[str, float] | None = None,
+    alt: str,
+    show_figure: bool = True,
+) -> Figure | None:
+    """Median and middle-80% band over trials of each curve (len(steps), trials) against the step.
+
+    A trial that diverged is NaN from then on; it is left out there, and the legend says how many.
+    ``levels`` draws named horizontal reference lines.
+    """
+    fig, ax = figure()
+    x = np.asarray(steps, dtype=float)
+    if log_x:
+        x = np.maximum(x, 0.5)  # step 0 has a place on a log axis, left of step 1
+    for name, values in curves.items():
+        y = np.atleast_2d(np.asarray(torch.as_tensor(values), dtype=float))
+        y = y.T if y.shape[0] != len(x) else y
+        lost = int(np.isnan(y).any(0).sum())
+        label = f"{name} ({lost} of {y.shape[1]} diverged)" if lost else name
+        alive = ~np.isnan(y).all(1)
+        low, mid, high = np.nanpercentile(y[alive], (10, 50, 90), axis=1)
+        (line,) = ax.plot(x[alive], mid, label=label)
+        ax.fill_between(x[alive], low, high, color=line.get_color(), alpha=0.2, lw=0)
+    for name, level in (levels or {}).items():
+        ax.axhline(level, color=FAINT, ls="--", lw=1)
+        ax.annotate(
+            name, (1, level), xycoords=("axes fraction", "data"), ha="right", va="bottom",
+            fontsize=9, color="#4a4f58",
+        )  # fmt: skip
+    if log_x:
+        ax.set_xscale("log")
+    if log_y:
+        ax.set_yscale("log")
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    legend(ax)
+    return _done(fig, alt, show_figure)
+
+
+def by_layer(
+    steps: Sequence[int],
+    panels: Mapping[str, object],
+    *,
+    levels: Mapping[str, Mapping[str, float]] | None = None,
+    columns: int = 2,
+    xlabel: str = "step",
+    alt: str,
+    show_figure: bool = True,
+) -> Figure | None:
+    """Panels of one curve for each layer, (len(steps), trials, layers), against the step.
+
+    Mean over trials and middle-80% band, from zero to one; NaN entries are left out. ``levels``
+    gives named horizontal lines for a panel. Layers share one legend, above all panels.
+    """
+    rows = -(-len(panels) // columns)
+    fig, axes = figure(3.7 * columns, 2.6 * rows + 0.4, nrows=rows, ncols=columns, squeeze=False)
+    for ax in axes.flat[len(panels) :]:
+        ax.set_visible(False)
+    x = np.asarray(steps, dtype=float)
+    handles = []
+    for ax, (name, values) in zip(axes.flat, panels.items(), strict=False):
+        y = np.asarray(torch.as_tensor(values), dtype=float)
+        handles = []
+        for layer in range(y.shape[2]):
+            seen = ~np.isnan(y[..., layer]).all(1)
+            curve = y[seen, :, layer]
+            low, high = np.nanpercentile(curve, (10, 90), axis=1)
+            color = CYCLE[layer % len(CYCLE)]
+            label = f"layer {layer + 1}"
+            handles += ax.plot(x[seen], np.nanmean(curve, 1), color=color, label=label)
+            ax.fill_between(x[seen], low, high, color=color, alpha=0.15, lw=0)
+        for text, level in ((levels or {}).get(name) or {}).items():
+            ax.axhline(level, color=FAINT, ls="--", lw=1)
+            ax.annotate(
+                text, (1, level), xycoords=("axes fraction", "data"), ha="right", va="bottom",
+                fontsize=8.5, color="#4a4f58",
+            )  # fmt: skip
+        ax.set(title=name, ylim=(0, 1.05), xlabel=xlabel)
+    with mpl.rc_context(STYLE):
+        fig.legend(handles=handles, loc="outside upper center", ncols=max(1, len(handles)))
+    return _done(fig, alt, show_figure)
+
+
+def projectors(
+    panels: Mapping[str, object],
+    *,
+    alt: str,
+    limit: float | None = None,
+    columns: int = 4,
+    show_figure: bool = True,
+) -> Figure | None:
+    """Heat maps of small or large square matrices on one diverging scale, white at zero.
+
+    ``limit`` is the absolute value at which colour saturates; by default the 99th percentile of
+    the off-diagonal entries of the first panel, so that blocks are seen and the diagonal is not
+    all that is.
+    """
+    matrices = {k: np.asarray(torch.as_tensor(v), dtype=float) for k, v in panels.items()}
+    if limit is None:
+        first = next(iter(matrices.values()))
+        off = np.abs(first[~np.eye(len(first), dtype=bool)])
+        limit = float(np.quantile(off, 0.99)) or 1.0
+    count = len(matrices)
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    fig, axes = figure(
+        7.6, 7.6 / columns * rows * 1.12 + 0.35, nrows=rows, ncols=columns, squeeze=False
+    )
+    for ax in axes.flat[count:]:
+        ax.set_visible(False)
+    for ax, (name, P) in zip(axes.flat, matrices.items(), strict=False):
+        image = ax.imshow(
+            P, cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest", rasterized=True
+        )
+        ax.set_title(name, fontsize=10)
+        ax.set(xticks=[], yticks=[])
+        for spine in ax.spines.values():
+            spine.set_visible(True)
+    fig.colorbar(
+        image, ax=axes, shrink=0.75, pad=0.015, aspect=28, ticks=[-limit, 0, limit]
+    ).ax.set_yticklabels([f"−{short(limit, 2)}", "0", f"+{short(limit, 2)}"], fontsize=8.5)
+    return _done(fig, alt, show_figure)
+
+
+def compare(
+    rows: Sequence[tuple[str, float | None, float]],
+    *,
+    xlabel: str,
+    alt: str,
+    log_x: bool = False,
+    show_figure: bool = True,
+) -> Figure | None:
+    """Reported (hollow) against measured (solid), one line per quantity; None is "not reported"."""
+    fig, ax = figure(7.0, 0.42 * len(rows) + 1.0)
+    for y, (_, reported, measured) in enumerate(rows):
+        if reported is not None:
+            ax.plot([reported, measured], [y, y], color=FAINT, lw=1)
+            ax.plot(reported, y, "o", mfc="white", mec=CYCLE[1], ms=7, label="reported")
+        ax.plot(measured, y, "o", color=CYCLE[0], ms=7, label="measured")
+    ax.set_yticks(range(len(rows)), [name for name, _, _ in rows])
+    ax.invert_yaxis()
+    ax.set_xlabel(xlabel)
+    if log_x:
+        ax.set_xscale("log")
+    handles, labels = ax.get_legend_handles_labels()
+    unique = dict(zip(labels, handles, strict=True))
+    legend(ax, handles=list(unique.values()), labels=list(unique.keys()))
+    return _done(fig, alt, show_figure)
+
+
+def _done(fig: Figure, alt: str, shown: bool) -> Figure | None:
+    """Show the figure, or hand it over: never both, or a notebook would print its name too."""
+    if not shown:
+        return fig
+    show(fig, alt=alt)
+    return None
+
+
+def _floor(values: Sequence[torch.Tensor]) -> float:
+    """A positive value to draw zeros at, a decade below the smallest positive one."""
+    positive = torch.cat([v[v > 0] for v in values])
+    return float(positive.min()) / 10 if positive.numel() else 1e-16

@@ -1,0 +1,1 @@
+"""What Part IV alone needs: kernels of random layers, minimizers, distances, complexities."""

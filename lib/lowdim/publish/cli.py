@@ -1,0 +1,281 @@
+"""The command `lowdim`: list, run and record chapters, the ledger, the book, the references.
+
+Exit codes: 0 done; 1 a chapter, a build or a check failed; 2 the request was wrong (one sentence,
+nothing run, nothing written); 130 interrupted. Nothing heavy is imported before it is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import lowdim
+from lowdim.publish import chapters
+from lowdim.publish.chapters import Chapter, UsageError
+
+LEDGER_FIELDS = (
+    "id part kind source verdict tags trials violations tightness seed seconds chapter title "
+    "statement evidence"
+).split()
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, but a mistake is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        message = message.partition(" (choose from")[0]
+        said = f"{message[0].upper()}{message[1:].rstrip('.')}"
+        raise UsageError(f"{said}; '{self.prog}' takes {self.takes()}.")
+
+    def takes(self) -> str:
+        """What may be written after the command, in a few words."""
+        words: list[str] = []
+        for action in self._actions:
+            if action.choices:
+                words.append(f"one of {', '.join(map(str, action.choices))}")
+            else:
+                words.append("/".join(action.option_strings) or str(action.metavar))
+        return ", ".join(words)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Refuse what is unknown here, where the choices are known, and not further up."""
+        known, extra = super().parse_known_args(args, namespace)
+        if extra:
+            self.error(f"unknown: {' '.join(extra)}")
+        return known, extra
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code.
+
+    >>> main(["--version"])
+    lowdim 0.1.0
+    0
+    """
+    try:
+        asked = _parser().parse_args(argv)
+        return asked.do(asked)
+    except SystemExit as done:  # argparse, after --help and --version
+        return int(done.code or 0)
+    except UsageError as error:
+        print(f"lowdim: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("lowdim: interrupted.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (RuntimeError, ValueError) as error:
+        if type(error).__module__.partition(".")[0] != "lowdim":
+            raise
+        print(f"lowdim: {error}", file=sys.stderr)
+        if tail := getattr(error, "tail", ""):
+            print(tail, file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="lowdim", description="Theorems you can run.", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"lowdim {lowdim.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def command(name: str, do: Any, help: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=help, description=help, allow_abbrev=False)
+        added.set_defaults(do=do)
+        return added
+
+    listing = command("chapters", _chapters, "List chapters: claims, parameters, presets.")
+    listing.add_argument("chapter", nargs="?", metavar="CHAPTER", help="only this one")
+    run = command("run", _run, "Run a chapter; write its notebook, a page and its record.")
+    run.add_argument("chapter", metavar="CHAPTER", help="part/chapter, or a bare unique name")
+    run.add_argument(
+        "-p",
+        "--parameter",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter's value, in place of its default or preset; repeatable",
+    )
+    run.add_argument("--preset", metavar="NAME", help="a named set of parameters")
+    run.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        help="where to write (default: _build/runs/<part>/<chapter> of the book)",
+    )
+    record = command("record", _record, "Run a chapter with a preset; keep its record in the book.")
+    record.add_argument("chapter", metavar="CHAPTER", help="part/chapter, or a bare unique name")
+    record.add_argument("--preset", metavar="NAME", required=True, help="such as paper")
+    ledger = command("ledger", _ledger, "Every claim and what was found, from current runs.")
+    ledger.add_argument("--json", action="store_true", help="a JSON list on standard output")
+    data = command("data", _data, "List data sets: what is at hand, and where; or fetch one.")
+    data.add_argument("action", nargs="?", choices=("list", "fetch"), default="list")
+    data.add_argument("name", nargs="?", metavar="NAME", help="the data set to fetch")
+    data.add_argument("--split", metavar="SPLIT", help="only the files of this official split")
+    command("book", _book, "Build the book into _build/html.")
+    refs = command("references", _references, "Refresh what the tests compare chapters with.")
+    refs.add_argument("chapter", nargs="*", metavar="CHAPTER", help="only these (default: all)")
+    refs.add_argument("--check", action="store_true", help="tell what differs; write nothing")
+    return parser
+
+
+def _pairs(texts: Sequence[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"-p wants NAME=VALUE, as in -p seed=1; you gave '{text}'.")
+        if name.strip() in pairs:
+            raise UsageError(f"-p {name.strip()} was given twice.")
+        pairs[name.strip()] = value
+    return pairs
+
+
+def _data(asked: argparse.Namespace) -> int:
+    from lowdim.data import images
+    from lowdim.data.images.catalogue import CATALOGUE
+    from lowdim.evidence.tables import Table
+
+    if asked.action == "list":
+        if asked.name or asked.split:
+            raise UsageError("'lowdim data list' takes no name; 'lowdim data fetch NAME' does.")
+        there = images.available()
+        rows = [(name, there.get(name, "-"), entry.licence) for name, entry in CATALOGUE.items()]
+        print(f"The data folder is {images.folder()} (LOWDIM_DATA names another).")
+        print(Table(("name", "at hand", "licence"), [("digits", "built in", "CC BY 4.0"), *rows]))
+        return 0
+    names = ", ".join(CATALOGUE)
+    if asked.name not in CATALOGUE:
+        given = f"'{asked.name}' is not one" if asked.name else "none was given"
+        raise UsageError(f"'lowdim data fetch' wants the name of a data set, and {given}: {names}.")
+    splits = CATALOGUE[asked.name].splits
+    if asked.split is not None and asked.split not in splits:
+        raise UsageError(
+            f"{asked.name} has no split '{asked.split}'; its splits are: {', '.join(splits)}."
+        )
+    for path in images.fetch(asked.name, split=asked.split, progress=sys.stderr.isatty()):
+        print(path)
+    return 0
+
+
+def _chapters(asked: argparse.Namespace) -> int:
+    root = chapters.find_root()
+    found = [chapters.resolve(asked.chapter, root=root)] if asked.chapter else None
+    print("\n\n".join(describe(chapter) for chapter in found or chapters.load_all(root)))
+    return 0
+
+
+def describe(chapter: Chapter) -> str:
+    """A chapter as `lowdim chapters` shows it, as plain text."""
+    lines = [chapter.name, f"  {chapter.title}", f"  claims: {', '.join(chapter.claims)}"]
+    names = [f"{p.name} = {p.default!r}" for p in chapter.parameters]
+    width = max(len(name) for name in names)
+    lines.append("  parameters:")
+    for name, parameter in zip(names, chapter.parameters, strict=True):
+        meaning = f"{parameter.meaning}; " if parameter.meaning else ""
+        lines.append(f"    {name.ljust(width)}  {meaning}{parameter.allowed.text}")
+    if chapter.presets:
+        lines.append("  presets:")
+        for preset, values in chapter.presets.items():
+            shown = ", ".join(f"{name} = {value!r}" for name, value in values.items())
+            lines.append(f"    {preset}: {shown}")
+    return "\n".join(lines)
+
+
+def _run(asked: argparse.Namespace) -> int:
+    chapter = chapters.resolve(asked.chapter)
+    values = chapters.chosen_values(chapter, _pairs(asked.parameter), preset=asked.preset)
+    from lowdim.publish import running
+
+    made = running.run(
+        chapter,
+        values,
+        output_dir=asked.output,
+        preset=asked.preset,
+        progress=sys.stderr.isatty(),
+    )
+    for claim in made.record["claims"]:
+        print(f"{claim['id']}: {claim['verdict']}")
+    for path in (made.notebook, made.page, made.record_path):
+        print(path)
+    return 0
+
+
+def _record(asked: argparse.Namespace) -> int:
+    chapter = chapters.resolve(asked.chapter)
+    values = chapters.chosen_values(chapter, {}, preset=asked.preset)
+    from lowdim.publish import records, running
+
+    folder = running.book_root(chapter) / "book" / "records" / chapter.part
+    running.check_output(folder)
+    _, record = running.execute_recorded(
+        chapter, values, preset=asked.preset, progress=sys.stderr.isatty()
+    )
+    print(records.write(record, folder / f"{chapter.stem}.{asked.preset}.json"))
+    return 0
+
+
+def _ledger(asked: argparse.Namespace) -> int:
+    root = chapters.find_root()
+    chapters.load_all(root)  # what is malformed is answered before anything runs
+    from lowdim.publish import execute
+
+    executed = execute.execute_all(root, progress=sys.stderr.isatty())
+    rows = ledger_rows(execute.collect(root, executed))
+    if asked.json:
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        from lowdim.publish.tables import ledger_table
+
+        print(ledger_table(rows))
+    if problems := execute.failures(executed):
+        print(problems, file=sys.stderr)
+        return 1
+    return 0
+
+
+def ledger_rows(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One object per claim, with what its record says of the run."""
+    return [
+        {key: (claim if key in claim else record)[key] for key in LEDGER_FIELDS}
+        for record in found
+        for claim in record["claims"]
+    ]
+
+
+def _book(asked: argparse.Namespace) -> int:
+    root = chapters.find_root()
+    chapters.load_all(root)
+    from lowdim.publish.build import build_book
+
+    return build_book(root)
+
+
+def _references(asked: argparse.Namespace) -> int:
+    root = chapters.find_root()
+    wanted = (
+        [chapters.resolve(name, root=root) for name in asked.chapter]
+        if asked.chapter
+        else chapters.load_all(root)
+    )
+    from lowdim.publish import references
+
+    differ = 0
+    for chapter in wanted:
+        current = references.refresh(chapter, check=asked.check, progress=sys.stderr.isatty())
+        differ += not current
+        word = "current" if current else "differs" if asked.check else "rewritten"
+        print(f"{chapter.name}: {word}", flush=True)
+    if differ and asked.check:
+        raise references.ReferenceProblem(
+            "References differ from what the chapters show now; "
+            "`lowdim references` rewrites them: look at the difference before you commit it."
+        )
+    return 0

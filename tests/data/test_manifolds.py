@@ -1,0 +1,178 @@
+"""Manifolds: the maps against their formulas, held-out parts, separation, norms, refusals."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lowdim.data import manifolds, unions
+
+LINEAR = {"m": 5, "n": 4, "ambient": 9, "s": 3, "k": 2}
+
+
+def test_a_linear_manifold_is_an_affine_piece_of_its_own_plane():
+    D = manifolds.linear_manifolds(theta="gaussian", spread=0.7, **{**LINEAR, "n": 40})
+    P, Q = D.V[0], D.W[0]
+    torch.testing.assert_close(D.X, (D.gamma @ P.mT)[:, None] + D.theta @ Q.mT)
+    centred = D.X - D.X.mean(1, keepdim=True)
+    assert torch.linalg.matrix_rank(centred).tolist() == [2] * 5
+    assert (P.mT @ Q).abs().max() < 1e-14
+    torch.testing.assert_close(P.mT @ P, torch.eye(3).double() / 1.49)
+    torch.testing.assert_close(Q.mT @ Q, torch.eye(2).double() * 0.49 / 1.49)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.3, 5.0])
+def test_linear_points_and_gamma_lie_on_their_spheres(spread):
+    D = manifolds.linear_manifolds(spread=spread, **LINEAR)
+    one = torch.ones(5, 4, dtype=torch.float64)
+    torch.testing.assert_close(D.X.norm(dim=-1), one)
+    torch.testing.assert_close(D.gamma.norm(dim=-1), one[:, 0])
+    torch.testing.assert_close(D.theta.norm(dim=-1), one)
+    ratio = (D.theta @ D.W[0].mT).norm(dim=-1) / (D.gamma @ D.V[0].mT).norm(dim=-1)[:, None]
+    torch.testing.assert_close(ratio, spread * one)
+
+
+def test_ranges_that_overlap_are_not_orthogonal():
+    D = manifolds.linear_manifolds(orthogonal=False, **{**LINEAR, "ambient": 4})
+    assert (D.V[0].mT @ D.W[0]).abs().max() > 0.01
+
+
+def test_each_family_is_its_formula_entry_by_entry():
+    formula = {
+        "sine": math.sin,
+        "cosine": math.cos,
+        "log": lambda x: math.log(0.5 * (1 + x**2)),
+        "exp": lambda x: math.exp(0.5 * x),
+        "half-exp": lambda x: 0.5 * math.exp(x),
+    }
+    for family in manifolds.FAMILIES:
+        D = manifolds.analytic_manifolds(
+            family, m=2, n=3, ambient=4, s=3, k=2, terms=8, weight_scale=1.0
+        )
+        turn = [*list(formula)[:4], *list(formula)[:4]] if family == "mixture" else [family] * 8
+        value = sum(
+            formula[name](float(D.V[i, 3] @ D.gamma[1] + D.W[i, 3] @ D.theta[1, 2]))
+            for i, name in enumerate(turn)
+        )
+        assert D.X[1, 2, 3].item() == pytest.approx(value)
+
+
+@pytest.mark.parametrize("family", ["cosine", "log"])
+def test_even_families_cannot_tell_gamma_from_its_opposite(family):
+    D = manifolds.analytic_manifolds(family, m=3, n=4, ambient=6)
+    torch.testing.assert_close(D.at(-D.gamma[:, None], -D.theta), D.X)
+
+
+def test_the_sine_family_is_odd_and_the_exponential_positive():
+    D = manifolds.analytic_manifolds("sine", m=3, n=4, ambient=6)
+    torch.testing.assert_close(D.at(-D.gamma[:, None], -D.theta), -D.X)
+    assert manifolds.analytic_manifolds("exp", m=3, n=4, ambient=6).X.min() > 0
+
+
+def test_scales_of_the_experiments():
+    # 11 × 400 × 4 draws: the standard error of a second moment is about 1 %
+    D = manifolds.analytic_manifolds("sine", m=400, n=4, ambient=500)
+    assert D.gamma.square().mean().item() == pytest.approx(1, rel=0.06)
+    assert D.theta.square().mean().item() == pytest.approx(1 / 11, rel=0.04)
+    assert D.V.square().mean().item() == pytest.approx(1 / 500, rel=0.04)
+    twice = manifolds.analytic_manifolds("sine", m=400, n=4, ambient=500, gamma_scale=2.0)
+    assert torch.equal(twice.gamma, 2 * D.gamma)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.integers(-(2**40), 2**40), st.integers(1, 4), st.integers(1, 4), st.integers(0, 3),
+    st.integers(0, 3), st.booleans(),
+)  # fmt: skip
+def test_held_out_parts_are_windows_of_one_family(seed, m, n, manifold, point, linear):
+    def draw(**options):
+        if linear:
+            return manifolds.linear_manifolds(ambient=7, tau=0.9, seed=seed, **options)
+        return manifolds.analytic_manifolds("mixture", ambient=7, seed=seed, **options)
+
+    whole = draw(m=8, n=8)
+    part = draw(m=m, n=n, first_manifold=manifold, first_point=point)
+    window = slice(manifold, manifold + m), slice(point, point + n)
+    torch.testing.assert_close(part.X, whole.X[window], rtol=1e-13, atol=1e-13)
+    assert torch.equal(part.gamma, whole.gamma[window[0]])
+    assert torch.equal(part.theta, whole.theta[window])
+    assert torch.equal(part.V, whole.V)
+
+
+def test_trials_and_seeds_differ_and_single_precision_is_the_rounded_double():
+    base = manifolds.analytic_manifolds("exp", m=3, n=2, ambient=5)
+    for change in ({"seed": 1}, {"trial": 1}, {"seed": -1}):
+        other = manifolds.analytic_manifolds("exp", m=3, n=2, ambient=5, **change)
+        assert (base.gamma - other.gamma).abs().min() > 0
+        assert (base.V - other.V).abs().min() > 0
+    single = manifolds.analytic_manifolds("exp", m=3, n=2, ambient=5, dtype=torch.float32)
+    assert torch.equal(single.X, base.X.float())
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(5, 8), st.sampled_from([0.5, 0.9]), st.integers(0, 99))
+def test_separated_points_are_separated_unit_vectors(s, tau, seed):
+    points = manifolds.separated(6, s, tau=tau, seed=seed)
+    assert manifolds.separation(points) <= tau
+    torch.testing.assert_close(points.norm(dim=1), torch.ones(6, dtype=torch.float64))
+    assert torch.equal(manifolds.separated(3, s, tau=tau, seed=seed), points[:3])
+
+
+def test_what_does_not_fit_is_refused():
+    # seven directions of the plane cannot all be 60° apart
+    with pytest.raises(ValueError, match="draws in a row came closer than tau"):
+        manifolds.separated(7, 2, tau=0.5)
+
+
+def test_separation_is_the_largest_cosine_of_two_different_points():
+    angles = torch.tensor([0.0, 1.0, 2.5], dtype=torch.float64)
+    points = torch.stack([angles.cos(), angles.sin()], 1) * torch.tensor([[1.0], [2.0], [3.0]])
+    assert manifolds.separation(points).item() == pytest.approx(math.cos(1.0))
+    assert manifolds.separation(torch.stack([points, points])).shape == (2,)
+
+
+def test_padding_keeps_inner_products_up_to_the_padded_coordinate():
+    X = torch.randn(4, 3, generator=torch.manual_seed(1), dtype=torch.float64)
+    Y = manifolds.on_sphere(X, radius=10.0)
+    torch.testing.assert_close(Y[:, :3] * 10, X)
+    torch.testing.assert_close(Y.norm(dim=1), torch.ones(4, dtype=torch.float64))
+    D = manifolds.analytic_manifolds("sine", m=2, n=2, ambient=5, norm="divide")
+    torch.testing.assert_close(D.X.norm(dim=-1), torch.ones(2, 2, dtype=torch.float64))
+
+
+def test_the_generators_are_in_data_too():
+    assert unions.analytic_manifolds is manifolds.analytic_manifolds
+    assert unions.linear_manifolds is manifolds.linear_manifolds
+
+
+def test_labels_number_the_manifolds():
+    D = manifolds.linear_manifolds(**LINEAR)
+    assert D.labels.tolist() == [[j] * 4 for j in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: manifolds.linear_manifolds(**{**LINEAR, "m": 0}), "you gave 0"),
+        (lambda: manifolds.linear_manifolds(**{**LINEAR, "ambient": 4}), "ambient = 4"),
+        (lambda: manifolds.linear_manifolds(spread=-1.0, **LINEAR), "-1.0"),
+        (lambda: manifolds.linear_manifolds(theta="cube", **LINEAR), "'cube'"),
+        (lambda: manifolds.linear_manifolds(norm="l1", **LINEAR), "'l1'"),
+        (lambda: manifolds.analytic_manifolds("tan", m=1, n=1, ambient=1), "'tan'"),
+        (lambda: manifolds.analytic_manifolds("mixture", m=1, n=1, ambient=1, terms=6), "gave 6"),
+        (lambda: manifolds.analytic_manifolds("sine", m=1, n=1, ambient=1, tau=0.5), "sphere"),
+        (lambda: manifolds.analytic_manifolds("sine", m=1, n=1, ambient=1, gamma_scale=-2), "-2"),
+        (lambda: manifolds.separated(3, 2, tau=1.0), "1.0"),
+        (lambda: manifolds.separation([[1.0, 0.0]]), "(1, 2)"),
+        (lambda: manifolds.separation([[1.0, 0.0], [0.0, 0.0]]), "zero"),
+        (lambda: manifolds.on_sphere([[0.0, 0.0]]), "zero"),
+        (lambda: manifolds.on_sphere([[3.0, 4.0]], radius=4.0), "you gave 4.0"),
+    ],
+)
+def test_refusals_name_the_values(make, said):
+    with pytest.raises(ValueError) as refusal:
+        make()
+    assert said in str(refusal.value)

@@ -1,0 +1,176 @@
+"""Figures: alt text, well-formed and repeatable SVG, and marks that say what the data say."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+from lowdim.evidence import plots
+from lowdim.evidence.ladder import Ladder
+from matplotlib.colors import to_hex
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What was displayed: (bundle, metadata) of each call."""
+    import IPython.display
+
+    calls = []
+    monkeypatch.setattr(
+        IPython.display, "display", lambda bundle, **k: calls.append((bundle, k["metadata"]))
+    )
+    return calls
+
+
+def chain(*, broken: bool) -> Ladder:
+    rungs = Ladder("a chain")
+    rungs.start(r"\|A\|_{\max}", [1.0, 2.0, 4.0])
+    rungs.leq(r"\|A\|_2", [2.0, 3.0, 5.0], because="one entry")
+    rungs.leq(r"\sqrt{r}", [3.0, 1.0, 1.0] if broken else [3.0, 4.0, 6.0], because="hope")
+    return rungs
+
+
+def texts(fig) -> list[str]:
+    (ax,) = fig.axes
+    return [t.get_text() for t in ax.texts]
+
+
+def every_figure(**options) -> dict[str, object]:
+    rng = np.random.default_rng(0)
+    return {
+        "ladder": plots.ladder(chain(broken=True), **options),
+        "traces": plots.traces(
+            [0, 1, 10], {"loss": rng.random((3, 5)) + 0.1}, log_x=True, log_y=True,
+            levels={"floor": 0.1}, alt="falls", **options,
+        ),
+        "projectors": plots.projectors(
+            {"one": np.eye(6), "two": rng.random((6, 6))}, alt="blocks", **options
+        ),
+        "compare": plots.compare(
+            [("a", 1.0, 1.1), ("b", None, 2.0)], xlabel="x", alt="near", log_x=True, **options
+        ),
+    }  # fmt: skip
+
+
+def test_every_figure_is_well_formed_and_repeats_itself_to_the_byte():
+    first, second = every_figure(show_figure=False), every_figure(show_figure=False)
+    for name, fig in first.items():
+        text = plots.svg(fig)
+        root = ElementTree.fromstring(text)
+        assert root.tag == f"{SVG}svg", name
+        assert len(list(root.iter(f"{SVG}path"))) > 3
+        assert "<dc:date>" not in text
+        assert text == plots.svg(second[name]), name
+
+
+def test_figures_have_a_white_ground_on_any_page():
+    for fig in every_figure(show_figure=False).values():
+        assert to_hex(fig.get_facecolor()) == "#ffffff"
+        assert all(to_hex(ax.get_facecolor()) == "#ffffff" for ax in fig.axes[:1])
+
+
+def test_what_is_shown_carries_its_alt_text(shown):
+    every_figure()
+    assert len(shown) == 4
+    for bundle, metadata in shown:
+        ElementTree.fromstring(bundle["image/svg+xml"])
+        assert metadata["lowdim_alt"]
+        assert bundle["text/plain"] == f"Figure: {metadata['lowdim_alt']}"
+    assert shown[1][1]["lowdim_alt"] == "falls"
+
+
+@pytest.mark.parametrize("alt", ["", "   ", "\n"])
+def test_a_figure_without_alt_text_is_not_shown(alt, shown):
+    with pytest.raises(ValueError, match="alt text"):
+        plots.show(plots.figure()[0], alt=alt)
+    with pytest.raises(ValueError, match="alt text"):
+        plots.traces([0], {"x": [[1.0]]}, alt=alt)
+    with pytest.raises(TypeError, match="alt"):
+        plots.show(plots.figure()[0])
+    assert shown == []
+
+
+def test_alt_text_is_one_line(shown):
+    plots.show(plots.figure()[0], alt="  two\n   lines ")
+    assert shown[0][1]["lowdim_alt"] == "two lines"
+
+
+def test_a_broken_rung_is_marked_in_the_figure_and_in_its_description():
+    fig = plots.ladder(chain(broken=True), show_figure=False)
+    assert " broken on 2 of 3" in texts(fig)
+    (ax,) = fig.axes
+    colours = [to_hex(label.get_color()) for label in ax.get_yticklabels()]
+    assert colours == [plots.INK, plots.INK, plots.BROKEN]
+    assert [to_hex(line.get_color()) for line in ax.lines].count(plots.BROKEN) == 2
+    told = plots.describe_ladder(chain(broken=True))
+    assert told.endswith("Broken at: √(r).")
+    assert "on 3 instances" in told
+
+
+def test_a_sound_ladder_has_no_mark():
+    fig = plots.ladder(chain(broken=False), show_figure=False)
+    assert not any("broken" in text for text in texts(fig))
+    assert plots.BROKEN not in plots.svg(fig)
+    assert "one entry" in texts(fig)
+    assert plots.describe_ladder(chain(broken=False)).endswith("No rung is broken.")
+
+
+def test_a_ladder_of_zeros_can_be_drawn():
+    rungs = Ladder("zeros")
+    rungs.start("a", [0.0, 0.0])
+    rungs.eq("b", [0.0, 0.0], because="nothing")
+    ElementTree.fromstring(plots.svg(plots.ladder(rungs, show_figure=False)))
+
+
+def test_diverged_trials_are_counted_in_the_legend_and_left_out_of_the_curve():
+    values = torch.ones(4, 5)
+    values[2:, 1] = torch.nan
+    values[3, 4] = torch.nan
+    fig = plots.traces(
+        range(4), {"loss": values, "steady": torch.ones(4, 5)}, alt="flat", show_figure=False
+    )
+    (ax,) = fig.axes
+    labels = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert labels == ["loss (2 of 5 diverged)", "steady"]
+    assert ax.lines[0].get_ydata().tolist() == [1, 1, 1, 1]
+
+
+def test_a_trace_ends_where_every_trial_has_diverged():
+    values = torch.ones(4, 2)
+    values[2:] = torch.nan
+    fig = plots.traces([1, 2, 3, 4], {"loss": values}, alt="ends", show_figure=False)
+    (ax,) = fig.axes
+    assert ax.lines[0].get_xdata().tolist() == [1, 2]
+    assert ax.get_legend().get_texts()[0].get_text() == "loss (2 of 2 diverged)"
+
+
+def test_a_trace_is_the_median_over_trials():
+    values = torch.tensor([[1.0, 2.0, 9.0], [4.0, 5.0, 6.0]])
+    fig = plots.traces([0, 7], {"x": values}, alt="rises", show_figure=False)
+    assert fig.axes[0].lines[0].get_ydata().tolist() == [2, 5]
+    single = plots.traces([0, 7], {"x": [3.0, 4.0]}, alt="rises", show_figure=False)
+    assert single.axes[0].lines[0].get_ydata().tolist() == [3, 4]
+
+
+def test_heat_maps_share_one_scale_with_white_at_zero():
+    fig = plots.projectors(
+        {"one": np.eye(4), "two": 0.5 - np.eye(4)}, alt="two", limit=0.25, show_figure=False
+    )
+    images = [ax.images[0] for ax in fig.axes if ax.images]
+    assert [image.get_clim() for image in images] == [(-0.25, 0.25)] * 2
+    middle = images[0].cmap(images[0].norm(0.0))
+    assert min(middle[:3]) > 0.95
+    zero = plots.projectors({"diagonal": np.eye(3)}, alt="one", show_figure=False)
+    assert zero.axes[0].images[0].get_clim() == (-1, 1)
+
+
+def test_what_was_not_reported_has_no_hollow_mark():
+    fig = plots.compare([("a", 1.0, 1.1), ("b", None, 2.0)], xlabel="x", alt="n", show_figure=False)
+    (ax,) = fig.axes
+    labels = [line.get_label() for line in ax.lines]
+    assert (labels.count("reported"), labels.count("measured")) == (1, 2)
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["reported", "measured"]

@@ -1,0 +1,281 @@
+"""Convolutions, LSTMs and Transformers: torch's own layers as oracles, trial by trial."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lowdim.nets.architectures import POINTWISE, Convolutional, Recurrent, Transformer, train
+
+DOUBLE = torch.float64
+
+
+def normal(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, dtype=DOUBLE, generator=torch.Generator().manual_seed(seed))
+
+
+def close(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return torch.allclose(a, b, rtol=1e-10, atol=1e-12)
+
+
+NETS = [
+    Convolutional((4, 3), channels=(2, 3), kernel=(3, 3), outputs=12, strides=(1, 2)),
+    Convolutional((1, 12), channels=(3, 2), kernel=(1, 5), outputs=12, activation="silu"),
+    Recurrent(12, width=5, layers=2, outputs=12, tokens=3),
+    Recurrent(12, width=5, layers=2, outputs=12, tokens=4, read="last", place="after"),
+    Recurrent(12, width=5, layers=2, outputs=12, tokens="samples", activation="gelu"),
+    Transformer(12, width=4, layers=2, outputs=12, tokens=3, heads=2),
+    Transformer(12, width=4, layers=2, outputs=12, tokens="samples", activation="gelu"),
+    Transformer(12, width=4, layers=1, outputs=12, norm=False, residual=False, tokens=2),
+]
+ids = [f"{type(n).__name__}-{k}" for k, n in enumerate(NETS)]
+
+
+@pytest.mark.parametrize("activation", POINTWISE)
+@pytest.mark.parametrize("strides", [(1, 1), (2, 1), (1, 3)])
+def test_convolutions_are_torch_s(activation: str, strides: tuple[int, int]) -> None:
+    net = Convolutional((5, 4), (2, 3), (3, 5), 7, activation, strides)
+    weights = net.init(trials=2, seed=3, dtype=DOUBLE)
+    X = normal(2, 20, 6)
+    layers, output = net.forward(weights, X)
+    for t in range(2):
+        H = X[t].T.reshape(6, 1, 5, 4)
+        for k, s in enumerate(strides):
+            W = weights[2 * k][t].reshape(-1, H.shape[1], 3, 5)
+            H = F.conv2d(H, W, weights[2 * k + 1][t, :, 0], stride=s, padding=(1, 2))
+            H = POINTWISE[activation](H)
+            assert close(layers[k][t], H.flatten(1).T)
+        assert close(output[t], F.linear(H.flatten(1), weights[-2][t], weights[-1][t, :, 0]).T)
+
+
+@pytest.mark.parametrize("net", NETS, ids=ids)
+def test_gradients_are_those_of_differences(net) -> None:
+    weights = [w.requires_grad_() for w in net.init(trials=2, seed=5, dtype=DOUBLE)]
+    X = normal(2, 12, 3).requires_grad_()
+    assert torch.autograd.gradcheck(lambda X, *w: net.forward(w, X)[1], (X, *weights))
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 4])
+def test_the_slope_of_a_convolution_is_its_matrix_transposed(stride: int) -> None:
+    net = Convolutional((7, 6), (2, 3), (5, 3), 1, strides=(1, stride))
+    W = net.init(trials=2, dtype=DOUBLE)[2]
+    H = normal(2, 84, 4).requires_grad_()
+    out = net.linear(W, torch.zeros_like(W[..., :1]), H, 1)
+    above = normal(*out.shape, seed=1)
+    (slope,) = torch.autograd.grad(out, H, above)
+    assert close(slope, net.matrix(W, 1).mT @ above)
+
+
+def test_a_signal_is_an_image_of_one_row() -> None:
+    net = Convolutional((1, 9), (2,), (1, 3), 4, "identity")
+    weights, X = net.init(dtype=DOUBLE), normal(1, 9, 5)
+    wanted = F.conv1d(X[0].T[:, None], weights[0][0][:, None], weights[1][0, :, 0], padding=1)
+    assert close(net.forward(weights, X)[0][0][0], wanted.flatten(1).T)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    shape=st.tuples(st.integers(1, 5), st.integers(1, 5)),
+    stride=st.integers(1, 3),
+    seed=st.integers(0, 10**6),
+)
+def test_a_convolution_is_the_matrix_it_says_exactly(shape, stride, seed) -> None:
+    net = Convolutional(shape, (2, 2), (3, 3), 1, strides=(1, stride))
+    whole = lambda *s: torch.randint(-9, 10, s, generator=rng).to(DOUBLE)  # noqa: E731
+    rng = torch.Generator().manual_seed(seed)
+    W, H = whole(2, 2, 18), whole(2, 2 * shape[0] * shape[1], 3)
+    zero = torch.zeros(2, 2, 1, dtype=DOUBLE)
+    # whole numbers: no rounding, so equal means equal
+    assert torch.equal(net.linear(W, zero, H, 1), net.matrix(W, 1) @ H)
+
+
+def reference_lstm(net: Recurrent, weights: list[torch.Tensor], t: int) -> torch.nn.LSTM:
+    into = weights[0].shape[2]
+    lstm = torch.nn.LSTM(into, net.width, net.layers, dtype=DOUBLE)
+    for k in range(net.layers):
+        W, R, b = (w[t] for w in weights[3 * k : 3 * k + 3])
+        getattr(lstm, f"weight_ih_l{k}").data.copy_(W)
+        getattr(lstm, f"weight_hh_l{k}").data.copy_(R)
+        getattr(lstm, f"bias_ih_l{k}").data.copy_(b[:, 0])
+        getattr(lstm, f"bias_hh_l{k}").data.zero_()
+    return lstm
+
+
+@pytest.mark.parametrize("tokens", [1, 2, 4, "samples"])
+@pytest.mark.parametrize("read", ["all", "last"])
+def test_a_tanh_lstm_is_torch_s(tokens, read: str) -> None:
+    net = Recurrent(8, 3, 2, 8, "tanh", tokens=tokens, read=read)
+    weights, X = net.init(trials=2, seed=1, dtype=DOUBLE), normal(2, 8, 5)
+    layers, output = net.forward(weights, X)
+    for t in range(2):
+        if tokens == "samples":
+            H = reference_lstm(net, weights, t)(X[t].T)[0]  # (n, width), unbatched
+        else:
+            sequence = X[t].T.reshape(5, tokens, -1).transpose(0, 1)
+            states = reference_lstm(net, weights, t)(sequence)[0]
+            H = states[-1] if read == "last" else states.transpose(0, 1).flatten(1)
+        assert close(layers[-1][t], H.T)
+        assert close(output[t], F.linear(H, weights[-2][t], weights[-1][t, :, 0]).T)
+
+
+def test_relu_inside_one_step_is_gated_relu() -> None:
+    net = Recurrent(6, 4, 1, 6)
+    weights, X = net.init(dtype=DOUBLE), normal(1, 6, 7)
+    i, _, g, o = (weights[0] @ X + weights[2]).chunk(4, 1)
+    wanted = torch.sigmoid(o) * torch.sigmoid(i) * torch.relu(g)
+    assert close(net.forward(weights, X)[0][0], wanted)
+
+
+def test_relu_after_is_relu_of_the_hidden_states() -> None:
+    common = {"inputs": 6, "width": 4, "layers": 1, "outputs": 6, "tokens": 2}
+    after = Recurrent(**common, place="after")
+    usual = Recurrent(**common, activation="tanh")
+    weights, X = after.init(dtype=DOUBLE), normal(1, 6, 7)
+    assert close(after.forward(weights, X)[0][0], usual.forward(weights, X)[0][0].relu())
+
+
+def reference_blocks(net: Transformer, weights: list[torch.Tensor], t: int):
+    for k in range(net.layers):
+        w = [x[t] for x in weights[3 + 12 * k : 15 + 12 * k]]
+        block = torch.nn.TransformerEncoderLayer(
+            net.width, net.heads, net.hidden, dropout=0.0, activation=net.activation, dtype=DOUBLE
+        )
+        own = block.self_attn
+        named = [
+            own.in_proj_weight, own.in_proj_bias, own.out_proj.weight, own.out_proj.bias,
+            block.norm1.weight, block.norm1.bias, block.linear1.weight, block.linear1.bias,
+            block.linear2.weight, block.linear2.bias, block.norm2.weight, block.norm2.bias,
+        ]  # fmt: skip
+        for parameter, value in zip(named, w, strict=True):
+            parameter.data.copy_(value.reshape(parameter.shape))
+        yield block
+
+
+@pytest.mark.parametrize("tokens", [1, 3, 12, "samples"])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_blocks_are_torch_s(tokens, activation: str) -> None:
+    net = Transformer(12, 4, 2, 12, activation, tokens=tokens, heads=2)
+    weights, X = net.init(trials=2, seed=5, dtype=DOUBLE), normal(2, 12, 5)
+    weights = [w + 0.1 * normal(*w.shape, seed=k) for k, w in enumerate(weights)]
+    layers, _ = net.forward(weights, X)
+    for t in range(2):
+        pieces = X[t].T if tokens == "samples" else X[t].T.reshape(5, tokens, -1).transpose(0, 1)
+        H = F.linear(pieces, weights[0][t], weights[1][t, :, 0])
+        if tokens != "samples":
+            H = H + weights[2][t, :, :, 0].T[:, None]
+        for k, block in enumerate(reference_blocks(net, weights, t)):
+            H = block(H)
+            flat = H if tokens == "samples" else H.transpose(0, 1).flatten(1)
+            assert torch.allclose(layers[k][t], flat.T, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("net", NETS, ids=ids)
+def test_features_shapes_and_trials(net) -> None:
+    many = net.init(trials=4, seed=7, dtype=DOUBLE)
+    alone = net.init(trials=1, seed=7, first_trial=2, dtype=DOUBLE)
+    assert all(torch.equal(a[2:3], b) for a, b in zip(many, alone, strict=True))
+    X = normal(4, 12, 5)
+    layers, output = net.forward(many, X)
+    assert [h.shape[1] for h in layers] == net.features() and output.shape == (4, 12, 5)
+    single, out = net.forward(alone, X[2:3])
+    assert all(close(a[2:3], b) for a, b in zip([*layers, output], [*single, out], strict=True))
+
+
+@pytest.mark.parametrize("net", NETS, ids=ids)
+@pytest.mark.parametrize("method", ["gd", "adam"])
+def test_a_trial_trains_the_same_alone(net, method: str) -> None:
+    X, weights = normal(3, 12, 5), net.init(trials=3, dtype=DOUBLE)
+    seen = {"size": lambda layers: layers[-1].square().mean((1, 2))}
+    many = train(net, weights, X, method=method, steps=6, rate=0.01, schedule=3, measure=seen)
+    alone = train(
+        net, [w[1:2] for w in weights], X[1:2], method=method, steps=6, rate=0.01, schedule=[6]
+    )
+    assert all(
+        torch.allclose(a[1:2], b, rtol=1e-6, atol=1e-8)
+        for a, b in zip(many.weights, alone.weights, strict=True)
+    )
+    assert many.trace_steps == [0, 3, 6] and many.trace["size"].shape == (3, 3)
+    assert bool((many.loss < many.trace["loss"][0]).all())
+    assert torch.equal(weights[0], net.init(trials=3, dtype=DOUBLE)[0])
+
+
+def by_hand(net, weights, X, goal, method: str, rate: float, steps: int) -> list[torch.Tensor]:
+    """The rules as printed in textbooks, with gradients asked for afresh at each step."""
+    now = [w.clone() for w in weights]
+    first, second = ([torch.zeros_like(w) for w in now] for _ in range(2))
+    for t in range(1, steps + 1):
+        free = [w.requires_grad_() for w in now]
+        loss = (net.forward(free, X)[1] - goal).square().sum() / X.shape[2]
+        slopes = torch.autograd.grad(loss, free, allow_unused=True, materialize_grads=True)
+        now = [w.detach() for w in free]
+        if method == "adam":
+            first = [0.9 * m + 0.1 * g for m, g in zip(first, slopes, strict=True)]
+            second = [0.999 * v + 0.001 * g * g for v, g in zip(second, slopes, strict=True)]
+            moments = zip(first, second, strict=True)
+            slopes = [(m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)).sqrt() + 1e-8) for m, v in moments]
+        now = [w - rate * g for w, g in zip(now, slopes, strict=True)]
+    return now
+
+
+@pytest.mark.parametrize("net", NETS[::2], ids=ids[::2])
+@pytest.mark.parametrize("method", ["gd", "adam"])
+def test_steps_are_those_of_the_textbook(net, method: str) -> None:
+    X, goal, weights = normal(2, 12, 5), normal(2, 12, 5, seed=1), net.init(trials=2, dtype=DOUBLE)
+    run = train(net, weights, X, goal, method=method, rate=0.01, steps=4, schedule=[1])
+    wanted = by_hand(net, weights, X, goal, method, 0.01, 4)
+    for a, b in zip(run.weights, wanted, strict=True):
+        assert torch.allclose(a, b, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("net", NETS[::3], ids=ids[::3])
+def test_pieces_of_a_stack_change_nothing(net, threads: int, monkeypatch) -> None:
+    X, weights = normal(5, 12, 4), net.init(trials=5, dtype=DOUBLE)
+    order = {"last": lambda layers: layers[-1].flatten(1)}
+    options = {"steps": 5, "rate": 0.01, "schedule": 2, "measure": order}
+    whole = train(net, weights, X, 2 * X, **options)
+    monkeypatch.setattr("lowdim.nets.architectures.PIECE", 2 * 4 * 12 * 4)  # two trials at a time
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        cut = train(net, weights, X, 2 * X, **options)
+    finally:
+        torch.set_num_threads(before)
+    for a, b in zip(whole.weights, cut.weights, strict=True):
+        assert torch.allclose(a, b, rtol=1e-7, atol=1e-9)
+    assert whole.trace_steps == cut.trace_steps == [0, 2, 4, 5]
+    assert all(torch.allclose(whole.trace[k], cut.trace[k], rtol=1e-7) for k in whole.trace)
+    # measured where it says: step 0 is the start, the last is where the weights are
+    assert close(cut.trace["last"][0], net.forward(weights, X)[0][-1].flatten(1))
+    assert close(cut.trace["last"][-1], net.forward(cut.weights, X)[0][-1].flatten(1))
+    assert torch.equal(cut.loss, cut.trace["loss"][-1])
+
+
+@pytest.mark.parametrize("kind", [Recurrent, Transformer])
+def test_samples_see_each_other_only_where_it_says_so(kind) -> None:
+    X = normal(1, 12, 5)
+    moved = X.clone()
+    moved[..., 0] += 1
+    for tokens, mixes in ((1, False), (3, False), ("samples", True)):
+        net = kind(12, 4, 2, 12, tokens=tokens)
+        weights = net.init(dtype=DOUBLE)
+        a, b = net.forward(weights, X)[1], net.forward(weights, moved)[1]
+        assert close(a[..., 1:], b[..., 1:]) != mixes
+
+
+def test_refusals() -> None:
+    with pytest.raises(ValueError, match="odd"):
+        Convolutional((4, 4), (1,), (2, 2), 4)
+    with pytest.raises(ValueError, match="strides"):
+        Convolutional((4, 4), (1,), (3, 3), 4, strides=(1, 1))
+    with pytest.raises(ValueError, match="divides inputs = 12"):
+        Recurrent(12, 4, 1, 12, tokens=5)
+    with pytest.raises(ValueError, match="heads must divide"):
+        Transformer(12, 4, 1, 12, heads=3)
+    net = Recurrent(12, 4, 1, 3)
+    with pytest.raises(ValueError, match="target's shape"):
+        train(net, net.init(), torch.ones(1, 12, 5), steps=1)
+    with pytest.raises(ValueError, match=r"shape \(1, 3, 5\)"):
+        train(net, net.init(trials=2), torch.ones(2, 12, 5), torch.ones(1, 3, 5), steps=1)
