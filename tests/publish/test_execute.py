@@ -37,7 +37,6 @@ def test_a_current_run_is_not_repeated_and_a_changed_library_repeats_it(
     assert (first.cached, first.error, printed(first)) == (False, None, "answer 1\n")
 
     (lib / "publish" / "pages.py").write_text("changed = True\n")
-    (lib / "cli.py").write_text("changed = True\n")
     (book.root / "notebooks" / "presets.yml").write_text("{}\n")
     path.write_text(path.read_text().replace("Nowhere.", "Only in the prose."))
     (second,) = execute.execute_all(book.root, progress=False)
