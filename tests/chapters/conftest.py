@@ -45,8 +45,8 @@ class Chapters(pytest.File):
 class ChapterKernel(RunningKernel):
     """nbval's kernel, but of this interpreter, with one thread, and over ipc."""
 
-    def __init__(self, root: Path, folder: Path, timeout: float) -> None:
-        added = kernels.environment(root, one_thread=True)
+    def __init__(self, root: Path, chapter: str, folder: Path, timeout: float) -> None:
+        added = kernels.environment(root, chapter=chapter, one_thread=True)
         self.km = kernels.manager_class(KernelManager, added)(kernel_name="python3")
         self.km.start_kernel(cwd=str(folder))
         self.kc = self.km.client()
@@ -70,7 +70,7 @@ class ChapterFile(IPyNbFile):
 
     def setup(self) -> None:
         timeout = self.config.option.nbval_kernel_startup_timeout
-        self.kernel = ChapterKernel(self.book, self.path.parent, timeout)
+        self.kernel = ChapterKernel(self.book, self.name, self.path.parent, timeout)
 
     def collect(self) -> Iterator[pytest.Item]:
         try:

@@ -299,7 +299,7 @@ def _run(
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
-    added = kernels.environment(root, one_thread=True)
+    added = kernels.environment(root, chapter=chapter, one_thread=True)
     client = running[chapter] = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT,

@@ -22,7 +22,7 @@ ONE_THREAD = dict.fromkeys(
 )
 
 
-def environment(root: Path, *, one_thread: bool = False) -> dict[str, str]:
+def environment(root: Path, *, chapter: str = "", one_thread: bool = False) -> dict[str, str]:
     """What is added to a kernel's environment so that a chapter of `root` runs the same anywhere.
 
     >>> environment(Path("."), one_thread=True)["OMP_NUM_THREADS"]
@@ -33,6 +33,8 @@ def environment(root: Path, *, one_thread: bool = False) -> dict[str, str]:
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONHASHSEED": "0",
     }
+    if chapter:  # what a chapter asks its own kept runs by, and what its claims are called after
+        added["LOWDIM_CHAPTER"] = chapter
     if (root / "lib" / "lowdim").is_dir():
         paths = [str(root / "lib"), os.environ.get("PYTHONPATH", "")]
         added["PYTHONPATH"] = os.pathsep.join(filter(None, paths))

@@ -139,7 +139,7 @@ def execute(
     from nbclient.exceptions import DeadKernelError
 
     nb = jupytext.read(chapter.path)
-    added = kernels.environment(book_root(chapter), one_thread=one_thread)
+    added = kernels.environment(book_root(chapter), chapter=chapter.name, one_thread=one_thread)
     try:
         with _quiet():
             done = papermill.execute_notebook(
