@@ -76,11 +76,7 @@ def _first_edition(record: Record) -> dict[str, Any]:
     for claim in record["claims"]:
         clean = {key: text(claim[key]) for key in ("source", "statement", "evidence")}
         errata = [{key: text(value) for key, value in slip.items()} for slip in claim["errata"]]
-        lines = [
-            {key: text(v) if isinstance(v, str) else v for key, v in line.items()}
-            for line in claim["reported"]
-        ]
-        claims.append({**claim, **clean, "errata": errata, "reported": lines})
+        claims.append({**claim, **clean, "errata": errata})
     return {**record, "title": text(record["title"]), "claims": claims}
 
 
@@ -156,10 +152,10 @@ def reported(records: Sequence[Record], *, labels: Iterable[str] = ()) -> str:
     for part, group in _by_part(pairs):
         rows = [
             [
-                f"{one_line(row['quantity'])} ({_claim_link(record, claim, labels)})",
-                one_line(row["reported"]),
-                one_line(row["measured"]),
-                one_line(row["reading"]) or "–",
+                f"{text(row['quantity'])} ({_claim_link(record, claim, labels)})",
+                text(row["reported"]),
+                text(row["measured"]),
+                text(row["reading"]) or "–",
                 {True: "yes", False: "**no**", None: "–"}[row["agrees"]],
             ]
             for record, claim in group
