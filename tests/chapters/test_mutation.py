@@ -13,8 +13,8 @@ from lowdim.publish import chapters
 
 # (module, what it says, what it is made to say, the chapter that must notice)
 MUTANTS = [
-    ("preservation.py", "top=s[..., r - 1],", "top=1.5 * s[..., r - 1],", "lemma_4_1"),
-    ("attacks.py", "TOLERANCE = 1e-9", "TOLERANCE = float('inf')", "projector"),
+    ("preserve/preservation.py", "top=s[..., r - 1],", "top=1.5 * s[..., r - 1],", "lemma_4_1"),
+    ("evidence/attacks.py", "TOLERANCE = 1e-9", "TOLERANCE = float('inf')", "projector"),
 ]
 
 

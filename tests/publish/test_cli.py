@@ -14,7 +14,16 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from lowdim.publish import chapters, cli, execute, kernels, records, running, tables
+from lowdim.publish import (
+    chapters,
+    cli,
+    execute,
+    executor,
+    kernels,
+    records,
+    running,
+    tables,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LOWDIM = [sys.executable, "-c", "import sys; from lowdim.publish.cli import main; sys.exit(main())"]
@@ -390,12 +399,10 @@ def test_nbval_passes_what_agrees_also_in_parallel(book, capsys):
     # The run with the defaults is the book's from now on; the other one had parameters of its own.
     one, two = execute.execute_all(book.root, progress=False)
     assert (one.cached, two.cached) == (False, True)
-    again = execute._run(
-        book.root, "preserve/two", execute.read_chapter(book.root, "preserve/two"), {}
-    )
-    shown = [[c.outputs for c in run.notebook.cells if "outputs" in c] for run in (two, again)]
+    again = executor.execute(book.root, "preserve/two", one_thread=True)
+    shown = [[c.outputs for c in nb.cells if "outputs" in c] for nb in (two.notebook, again)]
     assert shown[0] == shown[1]
-    assert two.notebook.metadata.language_info == again.notebook.metadata.language_info
+    assert two.notebook.metadata.language_info == again.metadata.language_info
 
 
 @pytest.mark.chapter

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +43,34 @@ def environment(root: Path, *, chapter: str = "", one_thread: bool = False) -> d
     return added | (ONE_THREAD if one_thread else {})
 
 
-def manager_class(base: type, added: Mapping[str, str]) -> type:
-    """A kernel manager class, derived from jupyter_client's `base`, for this interpreter."""
+class Watch:
+    """Knows kernels that are at work in other threads, so that they can all be ended at once."""
+
+    def __init__(self) -> None:
+        self._managers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._over = False
+
+    def add(self, manager: Any) -> None:
+        """Watch a kernel from its start; one that starts after the end is ended at once."""
+        self._managers.add(manager)
+        if self._over:
+            self.end()
+
+    def end(self) -> None:
+        """Kill every kernel, and any that is still to start."""
+        self._over = True
+        for manager in list(self._managers):
+            process = manager.provisioner
+            if process is not None and process.has_process:  # else its number may be another's
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGKILL)
+
+
+def manager_class(base: type, added: Mapping[str, str], *, watch: Watch | None = None) -> type:
+    """A kernel manager class, derived from jupyter_client's `base`, for this interpreter.
+
+    A kernel that it starts can be ended through `watch`.
+    """
     from ipykernel.kernelspec import make_ipkernel_cmd
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_core.utils import run_sync
@@ -73,5 +101,10 @@ def manager_class(base: type, added: Mapping[str, str]) -> type:
             return await super()._async_pre_start_kernel(**options)
 
         pre_start_kernel = run_sync(_async_pre_start_kernel)
+
+        async def _async_post_start_kernel(self, **options: Any) -> None:
+            await super()._async_post_start_kernel(**options)
+            if watch is not None:
+                watch.add(self)
 
     return Manager
