@@ -4,7 +4,7 @@ nbval reads `.ipynb` files with their outputs inside, executes every cell as a t
 passes a check cell without reference outputs in silence. Here a whole chapter is one test: its
 current run is taken, or made and kept, as for the book, which then shows the very run that was
 compared; the outputs that it should have come from `tests/references/`, their absence is an error,
-and nbval compares.
+and nbval compares. The numbers that the chapter says are compared beside them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lowdim.publish import chapters, execute, references
+from lowdim.publish import chapters, execute, records, references
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 ANCHOR = "test_notebooks.py"  # collecting this file collects the chapters
@@ -54,14 +54,33 @@ class ChapterFile(IPyNbFile):
 
         try:
             chapter = chapters.load(self.name, root=self.book)
-            self.nb = references.prepared(chapter)
+            self.nb = prepared(chapter)
             self.parameters = references.ci_values(chapter)
-            expected = references.load(chapter, self.nb)
+            self.reference = references.load(chapter)
         except (chapters.UsageError, references.ReferenceProblem) as problem:
             raise self.CollectError(str(problem)) from None
-        for key, cell in references.check_cells(self.nb).items():
-            cell.outputs = [from_dict(output) for output in references.kept(expected[key])]
+        cells, expected = references.check_cells(self.nb), self.reference["cells"]
+        if len(cells) != len(expected):
+            raise self.CollectError(
+                f"{self.name} has {len(cells)} cells to compare and its reference {len(expected)}: "
+                f"run `lowdim references {self.name}`, look at the difference and commit it."
+            )
+        for cell, outputs in zip(cells, expected, strict=True):
+            cell.outputs = [from_dict(output) for output in references.kept(outputs)]
         yield ChapterItem.from_parent(self, name="cells")
+
+
+def prepared(chapter: chapters.Chapter) -> Any:
+    """The chapter as a notebook, unexecuted, with its CI parameters injected by papermill."""
+    import jupytext
+    from papermill.iorw import load_notebook_node
+    from papermill.parameterize import parameterize_notebook
+
+    nb = load_notebook_node(jupytext.read(chapter.path))  # gives every cell the tags it looks for
+    values = references.ci_values(chapter)
+    if not values:
+        return nb
+    return parameterize_notebook(nb, values, kernel_name="python3", language="python")
 
 
 class ChapterItem(pytest.Item):
@@ -85,6 +104,8 @@ class ChapterItem(pytest.Item):
             if references.TAG in cell.metadata.get("tags", [])
             and (difference := self.difference(number, cell, made.outputs))
         ]
+        said = records.extract(run.notebook, chapter=self.parent.name)["values"]
+        differences += references.differences(said, self.parent.reference["values"])
         if differences:
             hint = f"If the new output is right: `lowdim references {self.parent.name}`."
             pytest.fail("\n\n".join([*differences, hint]), pytrace=False)

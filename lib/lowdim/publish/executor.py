@@ -43,9 +43,10 @@ def execute(
     """The notebook of ``part/chapter`` after all its cells ran with ``values`` injected.
 
     What the chapter derives from its parameters is recomputed, because the parameters cell holds
-    literals only. ``environment`` is added to the kernel's. ``timeout`` is in seconds for each cell, ``watch`` can end the kernel from
-    another thread. Raises `ChapterFailed` if a cell raises or takes too long, if the kernel dies
-    or does not start, and if the chapter exits before its last cell.
+    literals only. ``environment`` is added to the kernel's. ``timeout`` is in seconds for each
+    cell, ``watch`` can end the kernel from another thread. Raises `ChapterFailed` if a cell raises
+    or takes too long, if the kernel dies or does not start, and if the chapter exits before its
+    last cell.
     """
     import jupytext
     import papermill
