@@ -22,7 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "lowdim"
 ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
 GROUND = sorted(path.stem for path in PACKAGE.glob("*.py") if path.stem != "__init__")
-NOT_ROOMS = {"book", "chapters", "packaging", "references"}  # folders of tests/ that mirror none
+# folders of tests/ that mirror no room
+NOT_ROOMS = {"book", "chapters", "packaging", "references", "tools"}
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
