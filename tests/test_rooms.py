@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import jupytext
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -87,9 +88,7 @@ def test_an_underscore_means_private_to_its_room(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*/*.md")), ids=lambda p: p.stem)
 def test_chapters_use_public_names_only(path: Path) -> None:
-    cells = re.findall(
-        r"^```\{code-cell\}.*?\n(?::.*\n)*(.*?)^```$", path.read_text("utf-8"), re.S | re.M
-    )
+    cells = [cell.source for cell in jupytext.read(path).cells if cell.cell_type == "code"]
     found = [name for cell in cells for name in reaches_into(cell, "lowdim")]
     assert cells and not found, f"private names in {path.name}: {', '.join(found)}"
 

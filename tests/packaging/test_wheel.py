@@ -97,19 +97,6 @@ def test_the_command_comes_with_it(wheel: Wheel) -> None:
     assert done.stdout.split() == ["lowdim", wheel.metadata["Version"]], done.stderr
 
 
-def test_the_schema_of_records_comes_with_it(wheel: Wheel) -> None:
-    done = wheel.python(
-        """
-        import json
-        from lowdim.publish.records import SCHEMA
-
-        print(json.loads(SCHEMA.read_text(encoding="utf-8"))["$schema"])
-        """,
-        "book",
-    )
-    assert done.stdout.startswith("https://json-schema.org/"), done.stderr
-
-
 @pytest.mark.chapter
 def test_a_downloaded_chapter_runs_to_its_end(wheel: Wheel, tmp_path: Path) -> None:
     """One quick chapter, in an empty folder, by the command that its page names.
