@@ -1,5 +1,6 @@
 # make book   build the book into _build/html          make serve  show it on this machine only
 # make test   every check, the rendered book included  make bench  the benchmark
+# make lint   what reads the sources only, in seconds  make format repair what can be
 # make lock   resolve requirements.in anew             make clean  remove what was built
 # Each command makes the environment .venv first, from the pins in requirements.lock.
 
@@ -8,13 +9,15 @@ SHELL := bash
 .DEFAULT_GOAL := book
 MAKEFLAGS += --no-print-directory
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3 || command -v python)
+PYTHONS := 3.11 3.12 3.13
+PYTHON ?= $(shell for name in $(PYTHONS:%=python%) python3 python; do \
+  if $$name -c "" 2>/dev/null; then command -v $$name; exit; fi; done; echo python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check --no-input
 PORT ?= 8000
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: book test serve bench lock clean setup venv browser
+.PHONY: book test lint format serve bench lock clean setup venv browser
 
 book: setup
 	@$(BIN)/lowdim book
@@ -24,13 +27,24 @@ book: setup
 # these runs, and executes none again. What is left reads the book.
 NOTEBOOKS := tests/chapters/test_notebooks.py
 PYTEST := $(BIN)/python -m pytest --import-mode=importlib -n $(WORKERS) --dist loadgroup
-test: setup browser
-	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/ruff check --quiet .
-	@$(BIN)/python tools/format_chapters.py --check
+test: lint browser
 	@$(PYTEST) $(NOTEBOOKS)
 	@$(BIN)/lowdim book
 	@$(PYTEST) --ignore=$(NOTEBOOKS)
+
+# Layout and rules of the library and of the chapters, the order of the rooms, types. The hooks of
+# .pre-commit-config.yaml are these five.
+lint: setup
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/python tools/chapters.py
+	@told=$$($(BIN)/lint-imports --no-cache --no-logo 2>&1) || { echo "$$told" >&2; exit 1; }
+	@$(BIN)/mypy --no-error-summary
+
+format: setup
+	@$(BIN)/ruff check --quiet --fix .
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/python tools/chapters.py --fix
 
 serve: book
 	@echo "http://127.0.0.1:$(PORT)/  (stop with Ctrl-C)"
@@ -46,22 +60,23 @@ lock: venv
 	@echo "requirements.lock has $$(grep -vc '^#' requirements.lock) packages"
 
 clean:
-	@rm -rf _build book/_generated .pytest_cache .ruff_cache .hypothesis lib/*.egg-info
+	@rm -rf _build book/_generated .pytest_cache .ruff_cache .mypy_cache .hypothesis lib/*.egg-info
 	@find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
 
 venv:
 	@if [ ! -x $(BIN)/python ]; then \
 	  found=$$("$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo none); \
-	  if [ "$$found" != 3.11 ]; then \
-	    echo "lowdim needs Python 3.11, but '$(PYTHON)' is version $$found: install Python 3.11, or name it with make PYTHON=/path/to/python3.11." >&2; \
-	    exit 1; \
-	  fi; \
-	  "$(PYTHON)" -m venv .venv; \
+	  case " $(PYTHONS) " in \
+	    *" $$found "*) "$(PYTHON)" -m venv .venv; exit ;; \
+	  esac; \
+	  if [ "$$found" = none ]; then is="does not run"; else is="is version $$found"; fi; \
+	  echo "lowdim needs Python 3.11, 3.12 or 3.13, but '$(PYTHON)' $$is: install one of these, or name it with make PYTHON=/path/to/python3.12." >&2; \
+	  exit 1; \
 	fi
 
-# Done again only when the pins or pyproject.toml changed since the last time that it succeeded.
+# Done again only when the pins, pyproject.toml or the version changed since it last succeeded.
 setup: venv
-	@stamp=$$(cat requirements.lock pyproject.toml | cksum); \
+	@stamp=$$(cat requirements.lock pyproject.toml lib/lowdim/__init__.py | cksum); \
 	if [ "$$(cat .venv/lowdim-stamp 2>/dev/null || true)" != "$$stamp" ]; then \
 	  echo "Installing the pinned packages into .venv (some minutes the first time)"; \
 	  rm -f .venv/lowdim-stamp; \

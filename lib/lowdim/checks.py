@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import index
+from typing import TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
+ArrayLike: TypeAlias = Tensor | npt.ArrayLike
+"""A tensor, an array, or numbers in nested lists: what functions take as a matrix or as labels."""
 
-def matrices(A: object, name: str) -> Tensor:
+T = TypeVar("T")
+
+
+def matrices(A: ArrayLike, name: str) -> Tensor:
     """Return ``A`` as a real floating tensor (..., m, n) of finite numbers.
 
     Tensors and arrays keep their precision; lists and whole numbers become double.
@@ -77,7 +84,7 @@ def same_batch(A: Tensor, B: Tensor, names: tuple[str, str]) -> None:
         ) from None
 
 
-def choice(value: object, choices: Iterable[object], name: str) -> object:
+def choice(value: T, choices: Iterable[T], name: str) -> T:
     """Return ``value`` if it is one of ``choices``.
 
     Examples

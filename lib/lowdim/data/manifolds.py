@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 from lowdim.seeds import generator
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -70,7 +71,7 @@ class Manifolds:
         >>> torch.equal(D.at(D.gamma[:, None], D.theta), D.X)
         True
         """
-        total = 0.0
+        total = torch.zeros((), dtype=gamma.dtype)
         for name, V, W in zip(self.functions, self.V, self.W, strict=True):
             total = total + FUNCTIONS[name](gamma @ V.mT + theta @ W.mT)
         return total
@@ -148,8 +149,8 @@ def linear_manifolds(
     if tau is None:
         names = _gamma(seed, trial, first_manifold, m, s, "sphere", 1.0)
     else:
-        names = separated(first_manifold + m, s, tau=tau, seed=seed, trial=trial)
-        names = names[first_manifold:].numpy()
+        apart = separated(first_manifold + m, s, tau=tau, seed=seed, trial=trial)
+        names = apart[first_manifold:].numpy()
     places = _theta(seed, trial, first_manifold, m, first_point, n, k)
     if theta == "sphere":
         places = places / np.linalg.norm(places, axis=-1, keepdims=True)
@@ -235,8 +236,8 @@ def analytic_manifolds(
     if tau is None:
         names = _gamma(seed, trial, first_manifold, m, s, gamma, gamma_scale)
     else:
-        names = separated(first_manifold + m, s, tau=tau, seed=seed, trial=trial)
-        names = gamma_scale * names[first_manifold:].numpy()
+        apart = separated(first_manifold + m, s, tau=tau, seed=seed, trial=trial)
+        names = gamma_scale * apart[first_manifold:].numpy()
     places = theta_scale * _theta(seed, trial, first_manifold, m, first_point, n, k)
     kinds = tuple(MIXED[i % 4] for i in range(terms)) if family == "mixture" else (family,) * terms
     return _build(family, kinds, maps[..., :s], maps[..., s:], names, places, norm, dtype)
@@ -289,7 +290,7 @@ def separated(
     return torch.from_numpy(kept)
 
 
-def separation(gamma: object) -> Tensor:
+def separation(gamma: ArrayLike) -> Tensor:
     """The smallest τ (...) for which points (..., m, s) are τ-separated: their largest cosine.
 
     Raises
@@ -313,7 +314,7 @@ def separation(gamma: object) -> Tensor:
     return gram.masked_fill(same, -torch.inf).amax((-2, -1))
 
 
-def on_sphere(X: object, *, radius: float | None = None) -> Tensor:
+def on_sphere(X: ArrayLike, *, radius: float | None = None) -> Tensor:
     """Points (..., d) brought to the unit sphere.
 
     Without ``radius`` each is divided by its own length, which loses it. With it, all are divided
@@ -344,14 +345,18 @@ def on_sphere(X: object, *, radius: float | None = None) -> Tensor:
     return torch.cat([X, (1 - X.square().sum(-1, keepdim=True)).clamp_min(0).sqrt()], dim=-1)
 
 
-def _counts(m, n, ambient, s, k, first_manifold, first_point):
+def _counts(
+    m: int, n: int, ambient: int, s: int, k: int, first_manifold: int, first_point: int
+) -> None:
     for name, value in (("m", m), ("n", n), ("ambient", ambient), ("s", s), ("k", k)):
         checks.whole(value, name, 1)
     checks.whole(first_manifold, "first_manifold", 0)
     checks.whole(first_point, "first_point", 0)
 
 
-def _gamma(seed, trial, first, m, s, kind, scale):
+def _gamma(
+    seed: int, trial: int, first: int, m: int, s: int, kind: str, scale: float
+) -> np.ndarray:
     """γ of manifolds first … first + m − 1, (m, s): one stream, in the order of the manifolds."""
     draw = generator(seed, trial, "gamma").standard_normal((first + m, s))[first:]
     if kind == "sphere":
@@ -359,7 +364,9 @@ def _gamma(seed, trial, first, m, s, kind, scale):
     return scale * draw
 
 
-def _theta(seed, trial, first_manifold, m, first_point, n, k):
+def _theta(
+    seed: int, trial: int, first_manifold: int, m: int, first_point: int, n: int, k: int
+) -> np.ndarray:
     """Standard Gaussian θ, (m, n, k): one stream for each point's number."""
     rows = (
         generator(seed, trial, "theta", i).standard_normal((first_manifold + m, k))[first_manifold:]
@@ -368,12 +375,20 @@ def _theta(seed, trial, first_manifold, m, first_point, n, k):
     return np.stack(list(rows), axis=1)
 
 
-def _build(family, functions, V, W, gamma, theta, norm, dtype):
+def _build(
+    family: str,
+    functions: tuple[str, ...],
+    V: np.ndarray,
+    W: np.ndarray,
+    gamma: np.ndarray,
+    theta: np.ndarray,
+    norm: str,
+    dtype: torch.dtype,
+) -> Manifolds:
     checks.choice(norm, NORMS, "norm")
-    V, W, gamma, theta = (torch.from_numpy(np.ascontiguousarray(A)) for A in (V, W, gamma, theta))
-    bare = Manifolds(theta, gamma, theta, V, W, family, functions, norm)
-    X = bare.at(gamma[:, None], theta)
+    g, t, v, w = (torch.from_numpy(np.ascontiguousarray(A)) for A in (gamma, theta, V, W))
+    X = Manifolds(t, g, t, v, w, family, functions, norm).at(g[:, None], t)
     if norm != "none":
         X = on_sphere(X)
-    X, gamma, theta, V, W = (A.to(dtype) for A in (X, gamma, theta, V, W))
-    return Manifolds(X, gamma, theta, V, W, family, functions, norm)
+    X, g, t, v, w = (A.to(dtype) for A in (X, g, t, v, w))
+    return Manifolds(X, g, t, v, w, family, functions, norm)

@@ -129,7 +129,16 @@ def union_of_subspaces(
     return UnionOfSubspaces(clean, noisy, Z, labels, U.to(dtype), V.to(dtype), dims)
 
 
-def _one(rng, m, dims, sizes, basis, coefficients, scale, shared):
+def _one(
+    rng: np.random.Generator,
+    m: int,
+    dims: Sequence[int],
+    sizes: Sequence[int],
+    basis: str,
+    coefficients: str,
+    scale: float,
+    shared: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     common = rng.standard_normal((m, shared))
     blocks = []
     for d in dims:

@@ -222,7 +222,7 @@ def rescale(R: object, target: float) -> Tensor:
     Examples
     --------
     >>> R = torch.tensor([[[0.0, 0.0], [1.0, 3.0]], [[9.0, 1.0], [8.0, 4.0]]]).double()
-    >>> from lowdim.hashing import rho
+    >>> from lowdim.hashing.separation import rho
     >>> [round(float(rho(Q, within="pairs", over="mean")), 3) for Q in (R, R * rescale(R, 10.0))]
     [7.0, 10.0]
     """

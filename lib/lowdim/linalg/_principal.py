@@ -6,12 +6,14 @@ leading axes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 from lowdim.linalg._krylov import certified_block, certified_error, rounding
 from lowdim.linalg.parallel import in_pieces, over_batch
 
@@ -50,7 +52,7 @@ class Tracker:
 
     Examples
     --------
-    >>> from lowdim.subspaces import distance, principal_rows
+    >>> from lowdim.linalg.subspaces import distance, principal_rows
     >>> A = torch.diag(torch.arange(300.0, 0.0, -1.0, dtype=torch.float64))
     >>> track = Tracker(3)
     >>> first = track(A)
@@ -65,7 +67,7 @@ class Tracker:
         self.tolerance = tolerance
         self._block: Tensor | None = None
 
-    def __call__(self, A: object) -> Principal:
+    def __call__(self, A: ArrayLike) -> Principal:
         """The principal row space of ``A`` (..., m, n), warm-started from the last call."""
         A = checks.matrices(A, "A")
         r = checks.rank_in_range(self.r, *A.shape[-2:])
@@ -77,7 +79,7 @@ class Tracker:
         pays = iteration_pays(stack, r)
         if start is None or not pays:
             direct = lambda piece: by_gram(piece, r, certify=True)  # noqa: E731
-            found = in_pieces(direct, stack, entries=entries)
+            found: Sequence[Tensor] = in_pieces(direct, stack, entries=entries)
             self._block = found[0] if pays else None
         else:
             *found, self._block = in_pieces(
@@ -150,7 +152,9 @@ def by_svd(stack: Tensor, r: int) -> Principal:
         return values, right[..., :r, :].mT
 
     values, basis = svd(stack) if stack.requires_grad else over_batch(svd, stack)
-    error = _direct_error(values, r, rounding(*stack.shape[1:], stack.dtype), squared=False)
+    error = _direct_error(
+        values, r, rounding(stack.shape[1], stack.shape[2], stack.dtype), squared=False
+    )
     return Principal(basis, values[:, :r], error)
 
 
@@ -163,7 +167,7 @@ def by_gram(stack: Tensor, r: int, *, certify: bool = False) -> Principal:
     if certify:
         error = certified_error(G, basis, squares, max(A.shape[1:]))
     else:
-        error = _direct_error(values, r, rounding(*A.shape[1:], A.dtype), squared=True)
+        error = _direct_error(values, r, rounding(A.shape[1], A.shape[2], A.dtype), squared=True)
     if wide:
         safe = torch.where(values[:, :r] > 0, values[:, :r], 1.0)
         rows = (basis.mT @ A) / safe[..., None]  # row by row: A is read in the order it lies in
@@ -254,7 +258,13 @@ def by_iteration(
     return *found, torch.cat([found.basis, block[..., r:]], -1)
 
 
-def _replace(found: Principal, where: Tensor, stack: Tensor, r: int, method) -> Principal:
+def _replace(
+    found: Principal,
+    where: Tensor,
+    stack: Tensor,
+    r: int,
+    method: Callable[[Tensor, int], Principal],
+) -> Principal:
     """Redo the instances marked in ``where`` (B,) by another method."""
     if not bool(where.any()):
         return found

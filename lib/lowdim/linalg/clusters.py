@@ -7,6 +7,8 @@ one takes ``|P|`` as an affinity and cuts it spectrally into a given number of g
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
@@ -18,9 +20,10 @@ from sklearn.metrics.cluster import contingency_matrix
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 
 
-def components(P: object, *, threshold: float) -> np.ndarray:
+def components(P: ArrayLike, *, threshold: float) -> np.ndarray:
     """Labels (n,) of the connected components of the graph ``|P[i, j]| > threshold``.
 
     Raises
@@ -42,7 +45,7 @@ def components(P: object, *, threshold: float) -> np.ndarray:
     return connected_components(graph, directed=False)[1]
 
 
-def smallest_on_support(P: object, *, zero: float = 1e-12) -> Tensor:
+def smallest_on_support(P: ArrayLike, *, zero: float = 1e-12) -> Tensor:
     """The smallest absolute entry (...) of each matrix among those above ``zero``; inf if none.
 
     This is the ε of Part I. ``zero`` decides what rounding may have left in place of a zero.
@@ -56,7 +59,7 @@ def smallest_on_support(P: object, *, zero: float = 1e-12) -> Tensor:
     return torch.where(size > zero, size, torch.inf).amin((-2, -1))
 
 
-def spectral(V: object, k: int, *, seed: int = 0, power: float = 1.0) -> np.ndarray:
+def spectral(V: ArrayLike, k: int, *, seed: int = 0, power: float = 1.0) -> np.ndarray:
     """Cut the affinity ``|V Vᵀ|**power`` of each basis into ``k`` groups: labels (..., n).
 
     Normalized spectral clustering (Ng, Jordan and Weiss, 2001): the k leading eigenvectors of the
@@ -88,7 +91,7 @@ def spectral(V: object, k: int, *, seed: int = 0, power: float = 1.0) -> np.ndar
     return np.stack(labels).reshape(*V.shape[:-2], n)
 
 
-def kmeans(Y: object, k: int, *, seed: int = 0) -> np.ndarray:
+def kmeans(Y: ArrayLike, k: int, *, seed: int = 0) -> np.ndarray:
     """Cut the columns of each matrix (..., m, n) into ``k`` groups by k-means: labels (..., n).
 
     Ten restarts from ``seed``, scikit-learn's k-means++ beginnings. The means are Euclidean; no
@@ -114,7 +117,7 @@ def kmeans(Y: object, k: int, *, seed: int = 0) -> np.ndarray:
     return np.stack(labels).reshape(*Y.shape[:-2], n)
 
 
-def scores(found: object, truth: object) -> np.ndarray:
+def scores(found: ArrayLike, truth: ArrayLike) -> np.ndarray:
     """Accuracy, normalized mutual information and adjusted Rand index (..., 3), in this order.
 
     Examples
@@ -125,7 +128,7 @@ def scores(found: object, truth: object) -> np.ndarray:
     return np.stack([accuracy(found, truth), nmi(found, truth), ari(found, truth)], -1)
 
 
-def accuracy(found: object, truth: object) -> np.ndarray:
+def accuracy(found: ArrayLike, truth: ArrayLike) -> np.ndarray:
     """Share (...) of points whose group, optimally matched to the true ones, is right.
 
     ``found`` is (..., n) and ``truth`` (n,) or (..., n). Numbers of groups may differ.
@@ -138,7 +141,7 @@ def accuracy(found: object, truth: object) -> np.ndarray:
     return _compare(found, truth, _matched)
 
 
-def nmi(found: object, truth: object) -> np.ndarray:
+def nmi(found: ArrayLike, truth: ArrayLike) -> np.ndarray:
     """Normalized mutual information (...), arithmetic normalization.
 
     Examples
@@ -149,7 +152,7 @@ def nmi(found: object, truth: object) -> np.ndarray:
     return _compare(found, truth, normalized_mutual_info_score)
 
 
-def ari(found: object, truth: object) -> np.ndarray:
+def ari(found: ArrayLike, truth: ArrayLike) -> np.ndarray:
     """Adjusted Rand index (...).
 
     Examples
@@ -166,7 +169,9 @@ def _matched(truth: np.ndarray, found: np.ndarray) -> float:
     return counts[rows, columns].sum() / len(truth)
 
 
-def _compare(found: object, truth: object, score) -> np.ndarray:
+def _compare(
+    found: ArrayLike, truth: ArrayLike, score: Callable[[np.ndarray, np.ndarray], float]
+) -> np.ndarray:
     found, truth = np.asarray(found), np.asarray(truth)
     if found.shape[-1:] != truth.shape[-1:] or found.ndim < 1 or found.shape[-1] == 0:
         raise ValueError(

@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 
 
-def _of_rank(Theta: object, r: int) -> Tensor:
+def _of_rank(Theta: ArrayLike, r: int) -> Tensor:
     Theta = checks.matrices(Theta, "Theta")
     if Theta.ndim != 2:
         raise ValueError(f"Theta must be one matrix (c, d); its shape is {tuple(Theta.shape)}.")
@@ -25,7 +26,7 @@ def _ambient_gradient(X: Tensor, Y: Tensor, Theta: Tensor, lam: float) -> Tensor
     return 2 / X.shape[1] * (Theta @ X - Y) @ X.mT + 2 * lam * Theta
 
 
-def tangent_basis(Theta: object, r: int) -> Tensor:
+def tangent_basis(Theta: ArrayLike, r: int) -> Tensor:
     """An orthonormal basis (k, c, d) of the tangent space at Theta, k = r(c + d - r).
 
     Raises
@@ -45,7 +46,7 @@ def tangent_basis(Theta: object, r: int) -> Tensor:
     return torch.stack([torch.outer(U[:, i], Vh[j]) for i, j in pairs])
 
 
-def slope(X: Tensor, Y: Tensor, Theta: object, r: int, *, lam: float = 0.0) -> float:
+def slope(X: Tensor, Y: Tensor, Theta: ArrayLike, r: int, *, lam: float = 0.0) -> float:
     """The norm of the loss's gradient along the manifold.
 
     Examples
@@ -59,7 +60,7 @@ def slope(X: Tensor, Y: Tensor, Theta: object, r: int, *, lam: float = 0.0) -> f
     return along.sum((1, 2)).norm().item()
 
 
-def hessian(X: Tensor, Y: Tensor, Theta: object, r: int, *, lam: float = 0.0) -> Tensor:
+def hessian(X: Tensor, Y: Tensor, Theta: ArrayLike, r: int, *, lam: float = 0.0) -> Tensor:
     """The Riemannian Hessian (k, k) of the loss in the coordinates of :func:`tangent_basis`.
 
     The second derivative along straight lines, and what the bending of the manifold adds: twice

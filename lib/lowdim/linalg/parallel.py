@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Any, TypeVar, overload
 
 import torch
 from torch import Tensor
 
 PIECE = 640_000  # entries of a piece in its largest array: 5 MB in double precision
+R = TypeVar("R")
 
 
 @cache
@@ -26,7 +28,7 @@ def _pool(workers: int) -> ThreadPoolExecutor:
     )
 
 
-def share_out(function: Callable[..., object], pieces: Iterable[tuple]) -> list:
+def share_out(function: Callable[..., R], pieces: Iterable[tuple[Any, ...]]) -> list[R]:
     """Apply ``function`` to each of ``pieces``, as many at a time as torch has threads."""
     pieces = list(pieces)
     threads = torch.get_num_threads()  # 1 in a worker: nothing is shared out twice
@@ -39,7 +41,19 @@ def share_out(function: Callable[..., object], pieces: Iterable[tuple]) -> list:
         torch.set_num_threads(threads)
 
 
-def over_batch(function: Callable[[Tensor], object], A: Tensor, *, least: int = 4):
+@overload
+def over_batch(function: Callable[[Tensor], Tensor], A: Tensor, *, least: int = ...) -> Tensor: ...
+
+
+@overload
+def over_batch(
+    function: Callable[[Tensor], tuple[Tensor, ...]], A: Tensor, *, least: int = ...
+) -> tuple[Tensor, ...]: ...
+
+
+def over_batch(
+    function: Callable[[Tensor], Tensor | tuple[Tensor, ...]], A: Tensor, *, least: int = 4
+) -> Tensor | tuple[Tensor, ...]:
     """Apply ``function`` to a stack (..., m, n) and join what it returns along the leading axes.
 
     ``function`` takes a stack (B, m, n) and returns a tensor, or a tuple of tensors, whose first
@@ -56,8 +70,9 @@ def over_batch(function: Callable[[Tensor], object], A: Tensor, *, least: int = 
     workers = torch.get_num_threads() if len(stack) >= least else 1
     cut = torch.tensor_split(stack, min(workers, len(stack)))
     results = share_out(function, ((piece,) for piece in cut))
-    if isinstance(results[0], Tensor):
-        joined = torch.cat(results) if len(results) > 1 else results[0]
+    whole = [result for result in results if isinstance(result, Tensor)]
+    if whole:
+        joined = torch.cat(whole) if len(whole) > 1 else whole[0]
         return joined.reshape(batch + joined.shape[1:])
     parts = [torch.cat(p) if len(p) > 1 else p[0] for p in zip(*results, strict=True)]
     return tuple(part.reshape(batch + part.shape[1:]) for part in parts)

@@ -20,6 +20,7 @@ from sklearn.cluster import KMeans
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 from lowdim.linalg.subspaces import singular_values
 
 __all__ = [
@@ -31,7 +32,7 @@ METHODS = ("auto", "exact", "kmeans", "labels")
 LIMIT = 200_000  # partitions that "auto" is willing to enumerate
 
 
-def tails(W: object, *, power: float = 2) -> Tensor:
+def tails(W: ArrayLike, *, power: float = 2) -> Tensor:
     r"""Relative tails :math:`t_K=\sum_{j>K}\sigma_j^p/\sum_j\sigma_j^p` of each matrix.
 
     Parameters
@@ -70,7 +71,7 @@ def tails(W: object, *, power: float = 2) -> Tensor:
 
 
 def soft_rank(
-    W: object, *, epsilon: float = 0.1, power: float = 1, printed: bool = False
+    W: ArrayLike, *, epsilon: float = 0.1, power: float = 1, printed: bool = False
 ) -> Tensor:
     """Fewest singular values (...) whose removal from the spectrum leaves a tail of ``epsilon``.
 
@@ -94,7 +95,7 @@ def soft_rank(
     return (t > epsilon).sum(-1) + int(printed)
 
 
-def rank_distance(W: object, K: int, *, norm: Literal["fro", "spectral"] = "fro") -> Tensor:
+def rank_distance(W: ArrayLike, K: int, *, norm: Literal["fro", "spectral"] = "fro") -> Tensor:
     """Distance (...) of each matrix to the nearest one of rank at most ``K`` (Eckart and Young).
 
     Raises
@@ -116,7 +117,7 @@ def rank_distance(W: object, K: int, *, norm: Literal["fro", "spectral"] = "fro"
     return torch.linalg.vector_norm(s, dim=-1) if norm == "fro" else s[..., 0]
 
 
-def joint(Z: object, Y: object | None = None) -> Tensor:
+def joint(Z: ArrayLike, Y: ArrayLike | None = None) -> Tensor:
     """Points (..., p + c, N) whose columns are the pairs (z_i, y_i); ``Z`` itself without ``Y``.
 
     Raises
@@ -142,7 +143,7 @@ def joint(Z: object, Y: object | None = None) -> Tensor:
     return torch.cat([A.expand(*lead, *A.shape[-2:]) for A in (Z, Y)], -2)
 
 
-def _labels(labels: object, n: int) -> tuple[np.ndarray, int]:
+def _labels(labels: ArrayLike, n: int) -> tuple[np.ndarray, int]:
     given = np.asarray(labels)
     if given.shape != (n,):
         raise ValueError(f"labels need the shape ({n},), one for each column; it is {given.shape}.")
@@ -150,7 +151,7 @@ def _labels(labels: object, n: int) -> tuple[np.ndarray, int]:
     return numbers, len(kinds)
 
 
-def centroids(points: object, labels: object) -> Tensor:
+def centroids(points: ArrayLike, labels: ArrayLike) -> Tensor:
     """Centroids (..., p, k) of the parts that ``labels`` (N,) make of points (..., p, N), sorted.
 
     Raises
@@ -169,7 +170,7 @@ def centroids(points: object, labels: object) -> Tensor:
     return points @ (member / member.sum(0))
 
 
-def spread_centroids(points: object, labels: object) -> Tensor:
+def spread_centroids(points: ArrayLike, labels: ArrayLike) -> Tensor:
     """Each column of points (..., p, N) replaced by the centroid of its part.
 
     ``labels`` are (N,), or (B, N) for points (B, p, N): a partition of its own for each.
@@ -198,11 +199,11 @@ def spread_centroids(points: object, labels: object) -> Tensor:
     return points @ (same / same.sum(-1, keepdim=True))
 
 
-def _off_centre(points: Tensor, labels: object) -> Tensor:
+def _off_centre(points: Tensor, labels: ArrayLike) -> Tensor:
     return points - spread_centroids(points, labels)
 
 
-def wcss(points: object, labels: object) -> Tensor:
+def wcss(points: ArrayLike, labels: ArrayLike) -> Tensor:
     """Within-cluster sum of squares (...), divided by the number of points, of points (..., p, N).
 
     Raises
@@ -219,7 +220,7 @@ def wcss(points: object, labels: object) -> Tensor:
     return off.square().sum((-2, -1)) / off.shape[-1]
 
 
-def within_covariance(A: object, B: object, labels: object) -> Tensor:
+def within_covariance(A: ArrayLike, B: ArrayLike, labels: ArrayLike) -> Tensor:
     r"""Pooled covariance (..., a, b) of A (..., a, N) and B (..., b, N) within the parts.
 
     This is :math:`\frac1N\sum_k\sum_{i\in C_k}(a_i-\bar a_k)(b_i-\bar b_k)^\top`.
@@ -308,7 +309,7 @@ def _count(n: int, K: int) -> int:
     return sum(row)
 
 
-def variation_floor(points: object, K: int) -> Tensor:
+def variation_floor(points: ArrayLike, K: int) -> Tensor:
     """A lower bound (...) on the total cluster variation of points (..., p, N) in K parts.
 
     Centred points replaced by their centroids have rank at most K - 1, so that the squared singular
@@ -332,11 +333,11 @@ def variation_floor(points: object, K: int) -> Tensor:
 
 
 def variation(
-    points: object,
+    points: ArrayLike,
     K: int,
     *,
     method: Literal["auto", "exact", "kmeans", "labels"] = "auto",
-    labels: object | None = None,
+    labels: ArrayLike | None = None,
     restarts: int = 20,
     seed: int = 0,
 ) -> Variation:
@@ -390,7 +391,8 @@ def _enumerate(points: np.ndarray, K: int) -> tuple[np.ndarray, int]:
             "take 'kmeans'."
         )
     centred = points - points.mean(1, keepdims=True)
-    rows, best, least = partitions(n, K), None, np.inf
+    rows, least = partitions(n, K), np.inf
+    best: np.ndarray | None = None
     for piece in np.array_split(rows, -(-len(rows) // 20_000)):
         between = np.zeros(len(piece))  # maximal where the part within is minimal
         for k in range(K):
@@ -400,10 +402,13 @@ def _enumerate(points: np.ndarray, K: int) -> tuple[np.ndarray, int]:
         at = int(between.argmax())
         if -between[at] < least:
             best, least = piece[at].astype(int), -between[at]
+    assert best is not None  # there is a partition into one part at least
     return best, len(rows)
 
 
-def _descend(points, K, labels, restarts, seed):
+def _descend(
+    points: np.ndarray, K: int, labels: ArrayLike | None, restarts: int, seed: int
+) -> tuple[np.ndarray, int]:
     found = [KMeans(K, n_init=restarts, random_state=seed).fit(points.T)]
     if labels is not None:
         numbers, count = _labels(labels, points.shape[1])

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 from lowdim.linalg import _principal as methods
 from lowdim.linalg._krylov import rounding
 from lowdim.linalg._principal import Principal, Tracker
@@ -35,7 +36,7 @@ Method = Literal["auto", "svd", "gram", "iterate"]
 
 
 def principal(
-    A: object, r: int, *, method: Method = "auto", start: Tensor | None = None
+    A: ArrayLike, r: int, *, method: Method = "auto", start: Tensor | None = None
 ) -> Principal:
     """Principal row space of dimension ``r`` of each matrix of a stack.
 
@@ -80,7 +81,7 @@ def principal(
     batch = A.shape[:-2]
     stack = A.reshape(-1, *A.shape[-2:])
     if method == "svd":
-        found = methods.by_svd(stack, r)
+        found: tuple[Tensor, ...] = methods.by_svd(stack, r)
     elif method == "gram":
         found = in_pieces(lambda piece: methods.by_gram(piece, r), stack, entries=stack[0].numel())
     else:
@@ -90,7 +91,7 @@ def principal(
     return Principal(*(part.reshape(batch + part.shape[1:]) for part in found))
 
 
-def principal_rows(A: object, r: int, *, method: Method = "auto") -> Tensor:
+def principal_rows(A: ArrayLike, r: int, *, method: Method = "auto") -> Tensor:
     """Orthonormal basis (..., n, r) of the principal row space; see :func:`principal`.
 
     Examples
@@ -101,7 +102,7 @@ def principal_rows(A: object, r: int, *, method: Method = "auto") -> Tensor:
     return principal(A, r, method=method).basis
 
 
-def row_space(A: object, *, tolerance: float = 1e-10) -> Tensor:
+def row_space(A: ArrayLike, *, tolerance: float = 1e-10) -> Tensor:
     """Orthonormal basis (n, rank) of the whole row space of one matrix (m, n).
 
     Singular values above ``tolerance`` times the largest count, and never those that rounding can
@@ -116,11 +117,11 @@ def row_space(A: object, *, tolerance: float = 1e-10) -> Tensor:
     if A.ndim != 2:
         raise ValueError(f"row_space takes one matrix (m, n); the shape is {tuple(A.shape)}.")
     _, values, right = torch.linalg.svd(A, full_matrices=False)
-    share = max(tolerance, rounding(*A.shape, A.dtype))
+    share = max(tolerance, rounding(A.shape[0], A.shape[1], A.dtype))
     return right[: int((values > share * values[0]).sum())].mT
 
 
-def singular_values(A: object) -> Tensor:
+def singular_values(A: ArrayLike) -> Tensor:
     """Singular values (..., min(m, n)), descending, of each matrix (..., m, n).
 
     Examples
@@ -134,7 +135,7 @@ def singular_values(A: object) -> Tensor:
     return over_batch(torch.linalg.svdvals, A)
 
 
-def spectral_norm(A: object) -> Tensor:
+def spectral_norm(A: ArrayLike) -> Tensor:
     """Largest singular value (...) of each matrix, from the smaller Gram matrix.
 
     The relative error is a few ``eps``: squaring harms small singular values, not the largest.
@@ -152,7 +153,7 @@ def spectral_norm(A: object) -> Tensor:
     return largest[0].reshape(A.shape[:-2])
 
 
-def gap(A: object, B: object, r: int) -> Tensor:
+def gap(A: ArrayLike, B: ArrayLike, r: int) -> Tensor:
     r"""The gap :math:`\sigma_r(A)-\sigma_{r+1}(B)` (...); a missing value counts as zero.
 
     It may be negative. ``A`` is (..., m, n) and ``B`` (..., m', n) with the same n.
@@ -260,7 +261,7 @@ def distance(U: Tensor, V: Tensor, *, norm: Norm = "fro") -> Tensor:
     if U.requires_grad or V.requires_grad:
         return _distances(U, V, norm).reshape(batch)
     entries = n * (n if norm == "max" else 2 * r)
-    (found,) = in_pieces(lambda *pair: (_distances(*pair, norm),), U, V, entries=entries)
+    (found,) = in_pieces(lambda u, v: (_distances(u, v, norm),), U, V, entries=entries)
     return found.reshape(batch)
 
 
@@ -294,7 +295,7 @@ def _distances(U: Tensor, V: Tensor, norm: Norm) -> Tensor:
     return torch.stack(largest).amax(0)
 
 
-def _pair(U: object, V: object) -> tuple[Tensor, Tensor]:
+def _pair(U: ArrayLike, V: ArrayLike) -> tuple[Tensor, Tensor]:
     U, V = checks.matrices(U, "U"), checks.matrices(V, "V")
     if U.shape[-2:] != V.shape[-2:]:
         raise ValueError(
@@ -314,7 +315,7 @@ def _off(U: Tensor, V: Tensor) -> Tensor:
     return V
 
 
-def _checked_start(start: object, A: Tensor) -> Tensor:
+def _checked_start(start: ArrayLike, A: Tensor) -> Tensor:
     start = checks.matrices(start, "start")
     if start.shape[:-1] != (*A.shape[:-2], A.shape[-1]):
         raise ValueError(

@@ -53,8 +53,8 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code.
 
-    >>> main(["--version"])
-    lowdim 0.1.0
+    >>> main(["--version"])  # doctest: +ELLIPSIS
+    lowdim 0...
     0
     """
     try:

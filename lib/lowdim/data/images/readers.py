@@ -21,6 +21,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import scipy.io
+from numpy._core import multiarray
 from PIL import Image, UnidentifiedImageError
 
 from lowdim.data.images.catalogue import CATALOGUE, Entry
@@ -110,7 +111,9 @@ def _members(path: Path, names: Iterable[str]) -> dict[str, bytes]:
                 for member in archive:
                     name = member.name.removeprefix("./")
                     if name in names and member.isfile():
-                        found[name] = archive.extractfile(member).read()
+                        content = archive.extractfile(member)
+                        assert content is not None  # as of every regular file
+                        found[name] = content.read()
                     if len(found) == len(names):
                         break
     except _DAMAGE as error:
@@ -140,7 +143,9 @@ def _photographs(path: Path, names: list[str]) -> Callable[[np.ndarray, int | No
             try:
                 with Image.open(io.BytesIO(content[name])) as image:
                     size = (out.shape[1], out.shape[2])
-                    out[row] = np.asarray(image.convert("RGB").resize(size, Image.LANCZOS))
+                    out[row] = np.asarray(
+                        image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+                    )
             except (UnidentifiedImageError, OSError, SyntaxError) as error:
                 raise DataError(f"{name} in {path} is not a sound image: {error}.") from error
         return out
@@ -155,7 +160,7 @@ def _held(images: np.ndarray) -> Callable[[np.ndarray, int | None], np.ndarray]:
         some = images[chosen]
         if side is None or some.shape[1:3] == (side, side):
             return some
-        resized = [Image.fromarray(a).resize((side, side), Image.LANCZOS) for a in some]
+        resized = [Image.fromarray(a).resize((side, side), Image.Resampling.LANCZOS) for a in some]
         return np.stack([np.asarray(image) for image in resized])
 
     return take
@@ -265,7 +270,7 @@ class _Plain(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> object:
         if module in ("numpy.core.multiarray", "numpy._core.multiarray") and name == "_reconstruct":
-            return np._core.multiarray._reconstruct
+            return multiarray._reconstruct
         if module == "numpy" and name in ("ndarray", "dtype"):
             return getattr(np, name)
         if (module, name) == ("_codecs", "encode"):
