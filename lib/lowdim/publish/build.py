@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lowdim.publish import reference, rooms
 from lowdim.publish.execute import CACHE, collect, current, execute_all, failures
 from lowdim.publish.pages import write_all
 
@@ -44,6 +45,8 @@ def build_book(root: Path, *, execute: bool = True) -> int:
                 _say(problems)
                 return 1
             write_all(root, collect(root, executed))
+            reference.write(root)
+            rooms.write(root)
         except (OSError, ValueError) as problem:
             _say(str(problem))
             return 1
