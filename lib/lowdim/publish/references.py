@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from lowdim.publish import records
 from lowdim.publish.chapters import Chapter
+from lowdim.publish.execute import obtain
 from lowdim.publish.executor import ChapterFailed, execute
 from lowdim.publish.records import write_atomically
 from lowdim.publish.running import book_root
@@ -196,12 +197,15 @@ def tolerances(
 def measure(chapter: Chapter, *, progress: bool = False) -> str:
     """Run the chapter with its CI parameters; return the reference file's new text.
 
-    It runs on one thread, then as on another processor, and with another seed if that moved
-    anything. Raises `ChapterFailed`, and `ReferenceProblem` if a check cell shows nothing to
+    Its current run on one thread is taken, or made; then it runs as on another processor, and with
+    another seed if that moved anything. Raises `ChapterFailed`, and `ReferenceProblem` if a check cell shows nothing to
     compare, if a value differs elsewhere and is no number, or if this run does not carry a verdict.
     """
     root, values = book_root(chapter), ci_values(chapter)
-    nb = execute(root, chapter.name, values, one_thread=True, progress=progress)
+    run = obtain(root, chapter.name, values)
+    if run.error:
+        raise ReferenceProblem(f"{chapter.name} has no run to compare with: {run.error}")
+    nb = run.notebook
     record = records.extract(nb, chapter=chapter.name)
     cells = [kept(cell.outputs) for cell in check_cells(nb)]
     if not cells or not all(cells):
@@ -242,11 +246,11 @@ def measure(chapter: Chapter, *, progress: bool = False) -> str:
 def refresh(chapter: Chapter, *, check: bool = False, progress: bool = False) -> bool:
     """Run the chapter and bring its reference up to date; return whether it was already.
 
-    With `check` nothing is written, and the chapter is run once: it is compared as the tests do.
+    With `check` nothing is written: the chapter is compared as the tests do.
     """
     path = reference_path(chapter)
     if check:
-        return not compare(chapter, execute_once(chapter, progress=progress))
+        return not compare(chapter)
     new = measure(chapter, progress=progress)
     current = path.is_file() and path.read_text(encoding="utf-8") == new
     if not current:
@@ -254,16 +258,13 @@ def refresh(chapter: Chapter, *, check: bool = False, progress: bool = False) ->
     return current
 
 
-def execute_once(chapter: Chapter, *, progress: bool = False) -> NotebookNode:
-    """The chapter's run that is compared: its CI parameters, one thread."""
-    return execute(
-        book_root(chapter), chapter.name, ci_values(chapter), one_thread=True, progress=progress
-    )
-
-
-def compare(chapter: Chapter, nb: NotebookNode) -> list[str]:
-    """What of an executed chapter is not as its reference has it, a sentence each."""
+def compare(chapter: Chapter) -> list[str]:
+    """What of the chapter's current run is not as its reference has it, a sentence each."""
     reference = load(chapter)
+    run = obtain(book_root(chapter), chapter.name, ci_values(chapter))
+    if run.error:
+        return [run.error]
+    nb = run.notebook
     cells = [kept(cell.outputs) for cell in check_cells(nb)]
     found = [] if cells == reference["cells"] else ["a compared cell shows something else"]
     return found + differences(_said(nb, chapter), reference["values"])
