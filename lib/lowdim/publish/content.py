@@ -329,7 +329,7 @@ def _called(node: ast.Call) -> Iterator[Import]:
 
 def _digests(paths: Iterable[Path]) -> dict[str, str]:
     """The digests of files, byte for byte."""
-    return {f"{path.parent.name}/{path.name}": _sha(path.read_bytes()) for path in paths}
+    return {path.name: _sha(path.read_bytes()) for path in paths}
 
 
 def _sha(raw: bytes) -> str:

@@ -198,8 +198,9 @@ def measure(chapter: Chapter, *, progress: bool = False) -> str:
     """Run the chapter with its CI parameters; return the reference file's new text.
 
     Its current run on one thread is taken, or made; then it runs as on another processor, and with
-    another seed if that moved anything. Raises `ChapterFailed`, and `ReferenceProblem` if a check cell shows nothing to
-    compare, if a value differs elsewhere and is no number, or if this run does not carry a verdict.
+    another seed if that moved anything. Raises `ChapterFailed`, and `ReferenceProblem` if a check
+    cell shows nothing to compare, if a value differs elsewhere and is no number, or if this run
+    does not carry a verdict.
     """
     root, values = book_root(chapter), ci_values(chapter)
     run = obtain(root, chapter.name, values)
