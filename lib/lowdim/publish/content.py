@@ -114,7 +114,8 @@ class Library:
         """The digest of everything that decides what these imports bring in, by name."""
         modules = self.closure(imports)
         files = set().union(*map(self.files, modules))
-        return {module: self.source(module).digest for module in modules} | _digests(files)
+        read = {f"{file.parent.name}/{file.name}": _sha(file.read_bytes()) for file in files}
+        return {module: self.source(module).digest for module in modules} | read
 
     def _package(self, module: str) -> str:
         inside = self.modules[module].name == "__init__.py"
