@@ -1,0 +1,83 @@
+"""Pictures of linear networks on data with noise; each function returns a figure to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from lowdim.embedded.noise import normal_square
+from lowdim.evidence import plots
+
+__all__ = ["normal_size", "normal_weights"]
+
+
+def normal_size(N: np.ndarray, root: np.ndarray, middle: np.ndarray) -> Figure:
+    """Size of the normal weights against N (k,): measured, exact law, and its limit.
+
+    ``root`` and ``middle`` (k,) are root mean square and median of σ‖w_y*‖/τ_N, for two signal and
+    two noise directions.
+
+    Examples
+    --------
+    >>> len(normal_size(np.array([4, 8]), np.ones(2), np.ones(2)).axes[0].lines)
+    5
+    """
+    fig, ax = plots.figure(7, 3.3)
+    first, second, *_ = plots.CYCLE
+    fine = range(6, 301)
+    law = [normal_square(n, 2, 2) ** 0.5 for n in fine]
+    ax.loglog(fine, law, color=first, label="root mean square, exact law")
+    ax.loglog(N[N > 6], root[N > 6], "o", color=first, label="measured")
+    ax.loglog(N, middle, "s", color=second, ms=5, label="median, measured")
+    ax.loglog(N, np.sqrt(2 / N), "--", color=plots.FAINT, label=r"$\sqrt{d_y/N}$")
+    ax.axvline(4, color=plots.INK, lw=1, ls=":")
+    ax.annotate("$N=d$", (4.1, middle.min() * 1.2))
+    ax.set(xlabel="$N$", ylabel=r"$\sigma\|w_y^*\|/\tau_N$")
+    plots.legend(ax)
+    return fig
+
+
+def normal_weights(
+    noise: Sequence[float],
+    sizes: Sequence[int],
+    left: np.ndarray,
+    right_size: int,
+    right: np.ndarray,
+    *,
+    tau: float,
+    factor: float,
+) -> Figure:
+    """Means of |w_y*| against σ: for several N (left), and for three targets (right).
+
+    ``left`` (len(noise), len(sizes), draws) and ``right`` (draws, 3) at σ = 1, with N =
+    ``right_size``. Lines have the predicted level for the residual ``tau``; the first two targets
+    on the right have it divided by ``factor``, and coincide: one is drawn as rings.
+
+    Examples
+    --------
+    >>> fig = normal_weights([1.0, 0.5], [10], np.ones((2, 1, 3)), 10, np.ones((3, 3)),
+    ...     tau=1.0, factor=2.0)
+    >>> [len(ax.lines) for ax in fig.axes]
+    [2, 5]
+    """
+    noise = np.asarray(noise, float)
+    fig, axes = plots.figure(7.8, 3.4, ncols=2)
+    for k, N in enumerate(sizes):
+        color, label = plots.CYCLE[k], f"$N=10^{{{np.log10(N):.0f}}}$"
+        axes[0].loglog(noise, np.abs(left[:, k]).mean(1), "o", color=color, label=label, ms=5)
+        axes[0].loglog(noise, tau * np.sqrt(2 / np.pi / N) / noise, color=color, lw=1)
+    means = np.abs(right).mean(0)
+    for k, (mark, ms) in enumerate((("o", 4), ("o", 9), ("s", 5))):
+        color, label = plots.CYCLE[k], f"$g_{k + 1}$"
+        face = "none" if k == 1 else color
+        axes[1].loglog(noise, means[k] / noise, mark, color=color, ms=ms, mfc=face, label=label)
+    for level in (tau, tau / factor):
+        predicted = level * np.sqrt(2 / np.pi / right_size) / noise
+        axes[1].loglog(noise, predicted, color=plots.FAINT, lw=1)
+    axes[0].set(xlabel=r"$\sigma$", ylabel=r"mean of $|w_y^*|$", title="$g_0$")
+    axes[1].set(xlabel=r"$\sigma$", title=f"$N={right_size}$")
+    for ax in axes:
+        plots.legend(ax, fontsize=8.5)
+    return fig
