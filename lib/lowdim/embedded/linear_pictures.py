@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from lowdim.embedded.noise import normal_square
+from lowdim.embedded.slow import knee
 from lowdim.evidence import plots
 
-__all__ = ["normal_size", "normal_weights"]
+__all__ = ["normal_size", "normal_weights", "settling_times", "slow_eigenvalues"]
 
 
 def normal_size(N: np.ndarray, root: np.ndarray, middle: np.ndarray) -> Figure:
@@ -80,4 +81,50 @@ def normal_weights(
     axes[1].set(xlabel=r"$\sigma$", title=f"$N={right_size}$")
     for ax in axes:
         plots.legend(ax, fontsize=8.5)
+    return fig
+
+
+def slow_eigenvalues(sigma: np.ndarray, values: Mapping[int, np.ndarray]) -> Figure:
+    """Eigenvalues at the minimum against σ for several N: the slow one and, faint, the fast ones.
+
+    ``values`` has (draws, len(sigma), 3) for every N, on the data of
+    :func:`lowdim.embedded.slow.sine_moments` at depth 5.
+
+    Examples
+    --------
+    >>> sigma = np.array([0.5, 0.25])
+    >>> len(slow_eigenvalues(sigma, {100: np.ones((4, 2, 3))}).axes[0].lines)
+    5
+    """
+    fig, ax = plots.figure(7, 3.5)
+    for color, (N, found) in zip(plots.CYCLE, values.items(), strict=False):
+        middle, label = np.median(found, 0), f"$N=10^{{{np.log10(N):.0f}}}$"
+        ax.loglog(sigma, middle[:, 0], "o-", color=color, ms=4, label=label)
+        ax.loglog(sigma, middle[:, 1:], color=color, lw=0.8, alpha=0.5)
+        ax.axvline(knee(N), color=color, lw=1, ls=":")
+    limit = r"$\|w_x^*\|^{2-2/L}\sigma^2$"
+    ax.loglog(sigma, 18**0.8 * sigma**2, "--", color=plots.INK, lw=1, label=limit)
+    ax.set(xlabel=r"$\sigma$", ylabel="size of eigenvalue", xlim=(sigma[-1] / 1.2, 0.6))
+    plots.legend(ax, fontsize=8.5)
+    return fig
+
+
+def settling_times(sigma: Sequence[float], times: np.ndarray, predicted: np.ndarray) -> Figure:
+    """Times (len(sigma), d) until each component stays close, and the ``predicted`` (len(sigma),).
+
+    Examples
+    --------
+    >>> len(settling_times([0.4, 0.2], np.ones((2, 3)), np.ones(2)).axes[0].lines)
+    4
+    """
+    fig, ax = plots.figure(7, 3.2)
+    for i, mark in zip(range(times.shape[1]), "osD", strict=False):
+        label = rf"$[T_\sigma]_{i + 1}$"
+        ax.loglog(sigma, times[:, i], mark + "-", color=plots.CYCLE[i], ms=5, label=label)
+    label = r"$\log(10^6)/\lambda_1$"
+    ax.loglog(sigma, predicted, "--", color=plots.INK, lw=1, label=label)
+    ax.set(xlabel=r"$\sigma$", ylabel="time")
+    ax.minorticks_off()
+    ax.set_xticks(sigma, [f"{s:g}" for s in sigma])
+    plots.legend(ax)
     return fig
