@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from lowdim.embedded.linear_training import Approach
 from lowdim.embedded.noise import normal_square
 from lowdim.embedded.slow import knee
 from lowdim.evidence import plots
 
-__all__ = ["normal_size", "normal_weights", "settling_times", "slow_eigenvalues"]
+__all__ = [
+    "approaches", "normal_size", "normal_weights", "passing", "settling_times", "slow_eigenvalues",
+]  # fmt: skip
 
 
 def normal_size(N: np.ndarray, root: np.ndarray, middle: np.ndarray) -> Figure:
@@ -127,4 +130,43 @@ def settling_times(sigma: Sequence[float], times: np.ndarray, predicted: np.ndar
     ax.minorticks_off()
     ax.set_xticks(sigma, [f"{s:g}" for s in sigma])
     plots.legend(ax)
+    return fig
+
+
+def passing(t: np.ndarray, w: np.ndarray, *, until: float) -> Figure:
+    """A trajectory (k, 2) at times (k,): its two components, and its norm.
+
+    Examples
+    --------
+    >>> [len(ax.lines) for ax in passing(np.arange(3), np.ones((3, 2)), until=2.0).axes]
+    [2, 1]
+    """
+    fig, axes = plots.figure(7.8, 3.2, ncols=2)
+    axes[0].plot(t, w[:, 0], label="$w_x$")
+    axes[0].plot(t, w[:, 1], label="$w_y$")
+    axes[1].semilogy(t, np.linalg.norm(w, axis=1), color=plots.CYCLE[2], label=r"$\|w\|$")
+    for ax in axes:
+        ax.set(xlabel="time", xlim=(-10, until))
+        plots.legend(ax)
+    return fig
+
+
+def approaches(full: Approach, random: Sequence[Approach]) -> Figure:
+    """Distances to the minimum against the step: full descent (left), runs of SGD (right).
+
+    Examples
+    --------
+    >>> one = Approach(np.arange(3), np.ones(3), np.ones(3))
+    >>> [len(ax.lines) for ax in approaches(one, [one, one]).axes]
+    [2, 4]
+    """
+    fig, axes = plots.figure(7.8, 3.2, ncols=2, sharey=True)
+    axes[0].loglog(np.maximum(full.steps, 10), full.along, label=r"$\|w_x-w_x^*\|$")
+    axes[0].loglog(np.maximum(full.steps, 10), full.across, label=r"$\|w_y-w_y^*\|$")
+    for run in random:
+        axes[1].loglog(np.maximum(run.steps, 10), run.along, color=plots.CYCLE[0], lw=1)
+        axes[1].loglog(np.maximum(run.steps, 10), run.across, color=plots.CYCLE[1], lw=1)
+    axes[0].set(xlabel="step", title="FGD")
+    axes[1].set(xlabel="step", title="SGD")
+    plots.legend(axes[0])
     return fig
