@@ -1,0 +1,172 @@
+"""Pictures of linear networks on data with noise; each function returns a figure to show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from lowdim.embedded.linear_training import Approach
+from lowdim.embedded.noise import normal_square
+from lowdim.embedded.slow import knee
+from lowdim.evidence import plots
+
+__all__ = [
+    "approaches", "normal_size", "normal_weights", "passing", "settling_times", "slow_eigenvalues",
+]  # fmt: skip
+
+
+def normal_size(N: np.ndarray, root: np.ndarray, middle: np.ndarray) -> Figure:
+    """Size of the normal weights against N (k,): measured, exact law, and its limit.
+
+    ``root`` and ``middle`` (k,) are root mean square and median of σ‖w_y*‖/τ_N, for two signal and
+    two noise directions.
+
+    Examples
+    --------
+    >>> len(normal_size(np.array([4, 8]), np.ones(2), np.ones(2)).axes[0].lines)
+    5
+    """
+    fig, ax = plots.figure(7, 3.3)
+    first, second, *_ = plots.CYCLE
+    fine = range(6, 301)
+    law = [normal_square(n, 2, 2) ** 0.5 for n in fine]
+    ax.loglog(fine, law, color=first, label="root mean square, exact law")
+    ax.loglog(N[N > 6], root[N > 6], "o", color=first, label="measured")
+    ax.loglog(N, middle, "s", color=second, ms=5, label="median, measured")
+    ax.loglog(N, np.sqrt(2 / N), "--", color=plots.FAINT, label=r"$\sqrt{d_y/N}$")
+    ax.axvline(4, color=plots.INK, lw=1, ls=":")
+    ax.annotate("$N=d$", (4.1, middle.min() * 1.2))
+    ax.set(xlabel="$N$", ylabel=r"$\sigma\|w_y^*\|/\tau_N$")
+    plots.legend(ax)
+    return fig
+
+
+def normal_weights(
+    noise: Sequence[float],
+    sizes: Sequence[int],
+    left: np.ndarray,
+    right_size: int,
+    right: np.ndarray,
+    *,
+    tau: float,
+    factor: float,
+) -> Figure:
+    """Means of |w_y*| against σ: for several N (left), and for three targets (right).
+
+    ``left`` (len(noise), len(sizes), draws) and ``right`` (draws, 3) at σ = 1, with N =
+    ``right_size``. Lines have the predicted level for the residual ``tau``; the first two targets
+    on the right have it divided by ``factor``, and coincide: one is drawn as rings.
+
+    Examples
+    --------
+    >>> fig = normal_weights([1.0, 0.5], [10], np.ones((2, 1, 3)), 10, np.ones((3, 3)),
+    ...     tau=1.0, factor=2.0)
+    >>> [len(ax.lines) for ax in fig.axes]
+    [2, 5]
+    """
+    noise = np.asarray(noise, float)
+    fig, axes = plots.figure(7.8, 3.4, ncols=2)
+    for k, N in enumerate(sizes):
+        color, label = plots.CYCLE[k], f"$N=10^{{{np.log10(N):.0f}}}$"
+        axes[0].loglog(noise, np.abs(left[:, k]).mean(1), "o", color=color, label=label, ms=5)
+        axes[0].loglog(noise, tau * np.sqrt(2 / np.pi / N) / noise, color=color, lw=1)
+    means = np.abs(right).mean(0)
+    for k, (mark, ms) in enumerate((("o", 4), ("o", 9), ("s", 5))):
+        color, label = plots.CYCLE[k], f"$g_{k + 1}$"
+        face = "none" if k == 1 else color
+        axes[1].loglog(noise, means[k] / noise, mark, color=color, ms=ms, mfc=face, label=label)
+    for level in (tau, tau / factor):
+        predicted = level * np.sqrt(2 / np.pi / right_size) / noise
+        axes[1].loglog(noise, predicted, color=plots.FAINT, lw=1)
+    axes[0].set(xlabel=r"$\sigma$", ylabel=r"mean of $|w_y^*|$", title="$g_0$")
+    axes[1].set(xlabel=r"$\sigma$", title=f"$N={right_size}$")
+    for ax in axes:
+        plots.legend(ax, fontsize=8.5)
+    return fig
+
+
+def slow_eigenvalues(sigma: np.ndarray, values: Mapping[int, np.ndarray]) -> Figure:
+    """Eigenvalues at the minimum against σ for several N: the slow one and, faint, the fast ones.
+
+    ``values`` has (draws, len(sigma), 3) for every N, on the data of
+    :func:`lowdim.embedded.slow.sine_moments` at depth 5.
+
+    Examples
+    --------
+    >>> sigma = np.array([0.5, 0.25])
+    >>> len(slow_eigenvalues(sigma, {100: np.ones((4, 2, 3))}).axes[0].lines)
+    5
+    """
+    fig, ax = plots.figure(7, 3.5)
+    for color, (N, found) in zip(plots.CYCLE, values.items(), strict=False):
+        middle, label = np.median(found, 0), f"$N=10^{{{np.log10(N):.0f}}}$"
+        ax.loglog(sigma, middle[:, 0], "o-", color=color, ms=4, label=label)
+        ax.loglog(sigma, middle[:, 1:], color=color, lw=0.8, alpha=0.5)
+        ax.axvline(knee(N), color=color, lw=1, ls=":")
+    limit = r"$\|w_x^*\|^{2-2/L}\sigma^2$"
+    ax.loglog(sigma, 18**0.8 * sigma**2, "--", color=plots.INK, lw=1, label=limit)
+    ax.set(xlabel=r"$\sigma$", ylabel="size of eigenvalue", xlim=(sigma[-1] / 1.2, 0.6))
+    plots.legend(ax, fontsize=8.5)
+    return fig
+
+
+def settling_times(sigma: Sequence[float], times: np.ndarray, predicted: np.ndarray) -> Figure:
+    """Times (len(sigma), d) until each component stays close, and the ``predicted`` (len(sigma),).
+
+    Examples
+    --------
+    >>> len(settling_times([0.4, 0.2], np.ones((2, 3)), np.ones(2)).axes[0].lines)
+    4
+    """
+    fig, ax = plots.figure(7, 3.2)
+    for i, mark in zip(range(times.shape[1]), "osD", strict=False):
+        label = rf"$[T_\sigma]_{i + 1}$"
+        ax.loglog(sigma, times[:, i], mark + "-", color=plots.CYCLE[i], ms=5, label=label)
+    label = r"$\log(10^6)/\lambda_1$"
+    ax.loglog(sigma, predicted, "--", color=plots.INK, lw=1, label=label)
+    ax.set(xlabel=r"$\sigma$", ylabel="time")
+    ax.minorticks_off()
+    ax.set_xticks(sigma, [f"{s:g}" for s in sigma])
+    plots.legend(ax)
+    return fig
+
+
+def passing(t: np.ndarray, w: np.ndarray, *, until: float) -> Figure:
+    """A trajectory (k, 2) at times (k,): its two components, and its norm.
+
+    Examples
+    --------
+    >>> [len(ax.lines) for ax in passing(np.arange(3), np.ones((3, 2)), until=2.0).axes]
+    [2, 1]
+    """
+    fig, axes = plots.figure(7.8, 3.2, ncols=2)
+    axes[0].plot(t, w[:, 0], label="$w_x$")
+    axes[0].plot(t, w[:, 1], label="$w_y$")
+    axes[1].semilogy(t, np.linalg.norm(w, axis=1), color=plots.CYCLE[2], label=r"$\|w\|$")
+    for ax in axes:
+        ax.set(xlabel="time", xlim=(-10, until))
+        plots.legend(ax)
+    return fig
+
+
+def approaches(full: Approach, random: Sequence[Approach]) -> Figure:
+    """Distances to the minimum against the step: full descent (left), runs of SGD (right).
+
+    Examples
+    --------
+    >>> one = Approach(np.arange(3), np.ones(3), np.ones(3))
+    >>> [len(ax.lines) for ax in approaches(one, [one, one]).axes]
+    [2, 4]
+    """
+    fig, axes = plots.figure(7.8, 3.2, ncols=2, sharey=True)
+    axes[0].loglog(np.maximum(full.steps, 10), full.along, label=r"$\|w_x-w_x^*\|$")
+    axes[0].loglog(np.maximum(full.steps, 10), full.across, label=r"$\|w_y-w_y^*\|$")
+    for run in random:
+        axes[1].loglog(np.maximum(run.steps, 10), run.along, color=plots.CYCLE[0], lw=1)
+        axes[1].loglog(np.maximum(run.steps, 10), run.across, color=plots.CYCLE[1], lw=1)
+    axes[0].set(xlabel="step", title="FGD")
+    axes[1].set(xlabel="step", title="SGD")
+    plots.legend(axes[0])
+    return fig
