@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lowdim.evidence import plots
 
-__all__ = ["distance_matrices", "vanishing_variance"]
+__all__ = ["distance_matrices", "recovery_by_ratio", "recovery_by_width", "vanishing_variance"]
 
 
 def distance_matrices(panels: Mapping[str, Tensor], *, most: float = 1.5) -> Figure:
@@ -29,6 +29,64 @@ def distance_matrices(panels: Mapping[str, Tensor], *, most: float = 1.5) -> Fig
         ax.set(title=name, xlabel="manifold", xticks=ends, yticks=ends)
     axes[0, 0].set_ylabel("manifold")
     fig.colorbar(image, ax=axes[0], shrink=0.8, pad=0.015, aspect=25)
+    return fig
+
+
+def recovery_by_ratio(
+    ratios: Sequence[float], curves: Mapping[str, Mapping[str, Sequence[float]]]
+) -> Figure:
+    """Recovery distances (len(ratios),) against ‖θ‖/‖γ‖: a panel a family, a curve a decoder.
+
+    ``curves`` are by family, then by the names of :data:`lowdim.hashing.decoding.DECODERS`.
+
+    Examples
+    --------
+    >>> fig = recovery_by_ratio([0.1, 1.0], {"sine": {"inputs": [0.1, 0.6]}})
+    >>> fig.axes[0].get_title()
+    'sine'
+    """
+    marks, colours = ("s--", "^--", "o-", "v:", "D-."), (3, 6, 0, 1, 2)
+    fig, axes = plots.figure(7.6, 3.7, ncols=len(curves), sharey=True, squeeze=False)
+    for ax, (family, by_name) in zip(axes[0], curves.items(), strict=True):
+        for (name, y), mark, colour in zip(by_name.items(), marks, colours, strict=False):
+            ax.plot(ratios, y, mark, ms=4.5, color=plots.CYCLE[colour], label=name)
+        handles = ax.get_lines()
+        ax.axhline(0.5**0.5, color=plots.FAINT, ls="--", lw=1)
+        ax.annotate("a constant", (ratios[0], 0.5**0.5), va="bottom", fontsize=9)
+        ax.set(xscale="log", title=family, xlabel=r"$\|\theta\|/\|\gamma\|$", ylim=(0, 0.8))
+    axes[0, 0].set_ylabel("normalized recovery distance")
+    place = {"loc": "outside upper center", "ncols": 3, "frameon": False, "fontsize": 9}
+    fig.legend(handles=handles[: len(by_name)], **place)
+    return fig
+
+
+def recovery_by_width(
+    widths: Sequence[int],
+    left: Mapping[str, Sequence[float]],
+    unseen: Sequence[float],
+    *,
+    mark: int,
+) -> Figure:
+    """Shares not recovered against the width T: of targets in training, of γ on new manifolds.
+
+    A line marks the width ``mark``.
+
+    Examples
+    --------
+    >>> fig = recovery_by_width([1, 2], {"γ": [0.5, 0.0]}, [0.5, 0.1], mark=2)
+    >>> fig.axes[1].get_yscale()
+    'log'
+    """
+    fig, (ax, right) = plots.figure(7.6, 3.3, ncols=2)
+    for (name, values), style in zip(left.items(), ("o-", "s-", "^-"), strict=False):
+        ax.plot(widths, values, style, ms=3, label=name)
+    right.semilogy(widths, unseen, "o-", ms=3)
+    for each in (ax, right):
+        each.axvline(mark, color=plots.FAINT, ls="--", lw=1)
+    label = "width T of the representation"
+    ax.set(xlabel=label, ylabel="share not recovered, training", ylim=(-0.03, 1.05))
+    right.set(xlabel="width T", ylabel="share of γ not explained, unseen")
+    plots.legend(ax)
     return fig
 
 

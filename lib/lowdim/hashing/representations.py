@@ -24,9 +24,17 @@ __all__ = [
 
 
 def random_atoms(
-    count: int, rng: np.random.Generator, *, manifolds: int = 3, values: int = 4, dim: int = 2
+    count: int,
+    rng: np.random.Generator,
+    *,
+    manifolds: int = 3,
+    values: int = 4,
+    dim: int = 2,
+    decades: tuple[float, float] = (-1.5, 1.0),
 ) -> dict[str, Tensor]:
     """Representations with so many values on each manifold, their means from one to far apart.
+
+    How far is a power of ten, with an exponent drawn between the two ``decades``.
 
     Examples
     --------
@@ -34,7 +42,7 @@ def random_atoms(
     >>> {name: tuple(value.shape) for name, value in case.items()}
     {'at': (5, 3, 4, 2), 'weight': (5, 3, 4)}
     """
-    spread = torch.from_numpy(10 ** rng.uniform(-1.5, 1, (count, 1, 1, 1)))
+    spread = torch.from_numpy(10 ** rng.uniform(*decades, (count, 1, 1, 1)))
     weight = torch.from_numpy(rng.dirichlet(np.ones(values), (count, manifolds)))
     centre = torch.from_numpy(rng.standard_normal((count, manifolds, 1, dim)))
     around = torch.from_numpy(rng.standard_normal((count, manifolds, values, dim)))
