@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from lowdim.evidence import plots
+from lowdim.hashing import oneshot
 
-__all__ = ["distance_matrices", "recovery_by_ratio", "recovery_by_width", "vanishing_variance"]
+__all__ = [
+    "distance_matrices", "one_shot_rates", "recovery_by_ratio", "recovery_by_width",
+    "vanishing_variance",
+]  # fmt: skip
 
 
 def distance_matrices(panels: Mapping[str, Tensor], *, most: float = 1.5) -> Figure:
@@ -29,6 +34,45 @@ def distance_matrices(panels: Mapping[str, Tensor], *, most: float = 1.5) -> Fig
         ax.set(title=name, xlabel="manifold", xticks=ends, yticks=ends)
     axes[0, 0].set_ylabel("manifold")
     fig.colorbar(image, ax=axes[0], shrink=0.8, pad=0.015, aspect=25)
+    return fig
+
+
+def one_shot_rates(rho: float, *, corners: int) -> Figure:
+    """Error rates of the one-shot rule: at one ρ against the threshold, and at the best against ρ.
+
+    Bounds are lines, the worst pairs that were built are marks; ``corners`` are the simplex's.
+
+    Examples
+    --------
+    >>> fig = one_shot_rates(40.0, corners=10)
+    >>> [ax.get_xscale() for ax in fig.axes]
+    ['log', 'log']
+    """
+    fig, (left, right) = plots.figure(7.6, 3.6, ncols=2)
+    one, other, both, any_rule = plots.CYCLE[:4]
+    t = np.geomspace(1.2, rho - 2, 60)
+    left.plot(t, np.minimum(1, 2 / t), color=one, label="misses, bound")
+    left.plot(t, oneshot.false_hits(rho, t), color=other, label="false hits, bound")
+    built = np.geomspace(1.2, 0.9 * (rho - 2), 14)
+    misses, hits = oneshot.worst_built(rho, built, corners=corners)
+    left.plot(built, misses, "o", ms=4, color=one, label="misses, built")
+    left.plot(built, hits, "s", ms=4, color=other, label="false hits, built")
+    handles = left.get_lines()
+    for x, name in ((2, "paper"), (oneshot.threshold(rho), "t*")):
+        left.axvline(x, color=plots.FAINT, ls="--", lw=1)
+        left.annotate(name, (x, 1.03), ha="center", fontsize=9, annotation_clip=False)
+    left.set(xscale="log", xlabel="threshold t", ylabel="probability", ylim=(0, 1.02))
+    left.set_xticks([2, 5, 10, 20], ["2", "5", "10", "20"])
+    left.minorticks_off()
+    rhos = np.geomspace(4.01, 1000, 80)
+    floor = (1 - (1 - 4 / (rhos + 2)) ** 2) / 2
+    right.loglog(rhos, oneshot.bound(rhos), color=both, label="each rate, at most")
+    right.loglog(rhos, floor, color=any_rule, label="any rule: one rate, at least")
+    right.axhline(1 - 1 / corners, color=one, ls="--", label="paper's rule, simplex")
+    right.set(xlabel="ρ", ylim=(3e-3, 2))
+    plots.legend(right, loc="lower left", fontsize=8.5)
+    place = {"loc": "outside lower center", "ncols": 4, "frameon": False, "fontsize": 8.5}
+    fig.legend(handles=handles[:4], **place)
     return fig
 
 
