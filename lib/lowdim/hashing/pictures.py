@@ -1,0 +1,172 @@
+"""Figures of Part IV that only draw what a chapter measured; each returns what is to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from lowdim.evidence import plots
+from lowdim.hashing import oneshot
+
+__all__ = [
+    "distance_matrices", "one_shot_rates", "recovery_by_ratio", "recovery_by_width",
+    "vanishing_variance",
+]  # fmt: skip
+
+
+def distance_matrices(panels: Mapping[str, Tensor], *, most: float = 1.5) -> Figure:
+    """Matrices (m, m) of distances between manifolds side by side, colours from 0 to ``most``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> fig = distance_matrices({"inputs": torch.ones(3, 3), "trained": torch.eye(3)})
+    >>> [ax.get_title() for ax in fig.axes[:2]]
+    ['inputs', 'trained']
+    """
+    fig, axes = plots.figure(7.6, 3.0, ncols=len(panels), squeeze=False)
+    for ax, (name, table) in zip(axes[0], panels.items(), strict=True):
+        image = ax.imshow(table, cmap="viridis", vmin=0, vmax=most, interpolation="nearest")
+        ends = [0, len(table) - 1]
+        ax.set(title=name, xlabel="manifold", xticks=ends, yticks=ends)
+    axes[0, 0].set_ylabel("manifold")
+    fig.colorbar(image, ax=axes[0], shrink=0.8, pad=0.015, aspect=25)
+    return fig
+
+
+def one_shot_rates(rho: float, *, corners: int) -> Figure:
+    """Error rates of the one-shot rule: at one ρ against the threshold, and at the best against ρ.
+
+    Bounds are lines, the worst pairs that were built are marks; ``corners`` are the simplex's.
+
+    Examples
+    --------
+    >>> fig = one_shot_rates(40.0, corners=10)
+    >>> [ax.get_xscale() for ax in fig.axes]
+    ['log', 'log']
+    """
+    fig, (left, right) = plots.figure(7.6, 3.6, ncols=2)
+    one, other, both, any_rule = plots.CYCLE[:4]
+    t = np.geomspace(1.2, rho - 2, 60)
+    left.plot(t, np.minimum(1, 2 / t), color=one, label="misses, bound")
+    left.plot(t, oneshot.false_hits(rho, t), color=other, label="false hits, bound")
+    built = np.geomspace(1.2, 0.9 * (rho - 2), 14)
+    misses, hits = oneshot.worst_built(rho, built, corners=corners)
+    left.plot(built, misses, "o", ms=4, color=one, label="misses, built")
+    left.plot(built, hits, "s", ms=4, color=other, label="false hits, built")
+    handles = left.get_lines()
+    for x, name in ((2, "paper"), (oneshot.threshold(rho), "t*")):
+        left.axvline(x, color=plots.FAINT, ls="--", lw=1)
+        left.annotate(name, (x, 1.03), ha="center", fontsize=9, annotation_clip=False)
+    left.set(xscale="log", xlabel="threshold t", ylabel="probability", ylim=(0, 1.02))
+    left.set_xticks([2, 5, 10, 20], ["2", "5", "10", "20"])
+    left.minorticks_off()
+    rhos = np.geomspace(4.01, 1000, 80)
+    floor = (1 - (1 - 4 / (rhos + 2)) ** 2) / 2
+    right.loglog(rhos, oneshot.bound(rhos), color=both, label="each rate, at most")
+    right.loglog(rhos, floor, color=any_rule, label="any rule: one rate, at least")
+    right.axhline(1 - 1 / corners, color=one, ls="--", label="paper's rule, simplex")
+    right.set(xlabel="ρ", ylim=(3e-3, 2))
+    plots.legend(right, loc="lower left", fontsize=8.5)
+    place = {"loc": "outside lower center", "ncols": 4, "frameon": False, "fontsize": 8.5}
+    fig.legend(handles=handles[:4], **place)
+    return fig
+
+
+def recovery_by_ratio(
+    ratios: Sequence[float], curves: Mapping[str, Mapping[str, Sequence[float]]]
+) -> Figure:
+    """Recovery distances (len(ratios),) against ‖θ‖/‖γ‖: a panel a family, a curve a decoder.
+
+    ``curves`` are by family, then by the names of :data:`lowdim.hashing.decoding.DECODERS`.
+
+    Examples
+    --------
+    >>> fig = recovery_by_ratio([0.1, 1.0], {"sine": {"inputs": [0.1, 0.6]}})
+    >>> fig.axes[0].get_title()
+    'sine'
+    """
+    marks, colours = ("s--", "^--", "o-", "v:", "D-."), (3, 6, 0, 1, 2)
+    fig, axes = plots.figure(7.6, 3.7, ncols=len(curves), sharey=True, squeeze=False)
+    for ax, (family, by_name) in zip(axes[0], curves.items(), strict=True):
+        for (name, y), mark, colour in zip(by_name.items(), marks, colours, strict=False):
+            ax.plot(ratios, y, mark, ms=4.5, color=plots.CYCLE[colour], label=name)
+        handles = ax.get_lines()
+        ax.axhline(0.5**0.5, color=plots.FAINT, ls="--", lw=1)
+        ax.annotate("a constant", (ratios[0], 0.5**0.5), va="bottom", fontsize=9)
+        ax.set(xscale="log", title=family, xlabel=r"$\|\theta\|/\|\gamma\|$", ylim=(0, 0.8))
+    axes[0, 0].set_ylabel("normalized recovery distance")
+    place = {"loc": "outside upper center", "ncols": 3, "frameon": False, "fontsize": 9}
+    fig.legend(handles=handles[: len(by_name)], **place)
+    return fig
+
+
+def recovery_by_width(
+    widths: Sequence[int],
+    left: Mapping[str, Sequence[float]],
+    unseen: Sequence[float],
+    *,
+    mark: int,
+) -> Figure:
+    """Shares not recovered against the width T: of targets in training, of γ on new manifolds.
+
+    A line marks the width ``mark``.
+
+    Examples
+    --------
+    >>> fig = recovery_by_width([1, 2], {"γ": [0.5, 0.0]}, [0.5, 0.1], mark=2)
+    >>> fig.axes[1].get_yscale()
+    'log'
+    """
+    fig, (ax, right) = plots.figure(7.6, 3.3, ncols=2)
+    for (name, values), style in zip(left.items(), ("o-", "s-", "^-"), strict=False):
+        ax.plot(widths, values, style, ms=3, label=name)
+    right.semilogy(widths, unseen, "o-", ms=3)
+    for each in (ax, right):
+        each.axvline(mark, color=plots.FAINT, ls="--", lw=1)
+    label = "width T of the representation"
+    ax.set(xlabel=label, ylabel="share not recovered, training", ylim=(-0.03, 1.05))
+    right.set(xlabel="width T", ylabel="share of γ not explained, unseen")
+    plots.legend(ax)
+    return fig
+
+
+def vanishing_variance(epsilons: Sequence[float], curves: Mapping[str, Tensor]) -> Figure:
+    """Variances (draws, len(ε)) against falling ε: medians, and bands from smallest to largest.
+
+    ``curves`` are those of :func:`lowdim.hashing.vanishing.curves`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> names = ("training", "training, labels by lot", "new points", "new manifolds")
+    >>> more = ("training, with penalty", "new manifolds, with penalty")
+    >>> fig = vanishing_variance([0.1, 0.01], {name: torch.ones(3, 2) for name in names + more})
+    >>> fig.axes[0].get_xscale()
+    'log'
+    """
+    style = {
+        "training": ("o-", 0),
+        "training, labels by lot": ("s--", 1),
+        "new points": ("^-", 2),
+        "new manifolds": ("v-", 3),
+    }
+    fig, ax = plots.figure(7.2, 3.8)
+    for name, (mark, at) in style.items():
+        y, colour = curves[name], plots.CYCLE[at]
+        ax.plot(epsilons, y.quantile(0.5, 0), mark, ms=5, color=colour, label=name)
+        ax.fill_between(epsilons, y.amin(0), y.amax(0), color=colour, alpha=0.15, lw=0)
+    crosses = {
+        "training, with penalty": None,
+        "new manifolds, with penalty": "with variance penalty",
+    }
+    for name, label in crosses.items():
+        middle = curves[name].quantile(0.5, 0)
+        ax.plot(epsilons, middle, "x", ms=8, color=plots.INK, mew=0.9, label=label)
+    path = r"$\varepsilon$, with $\lambda_1=\varepsilon/m$, $\lambda_2=\varepsilon/\beta$"
+    ax.set(xscale="log", yscale="log", xlabel=path, ylabel="variance $V$ within a class")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside right center", frameon=False)
+    return fig
