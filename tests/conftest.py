@@ -23,8 +23,6 @@ CHAPTER = """\
 jupytext:
   text_representation: {{extension: .md, format_name: myst}}
 kernelspec: {{name: python3, display_name: Python 3}}
-lowdim:
-  claims: [{claim}]
 ---
 
 ({label})=
@@ -32,6 +30,8 @@ lowdim:
 
 ```{{prf:theorem}} Weyl
 :label: {claim}
+:source: {{cite}}`weyl1912`, Satz I
+:says: Noise moves a singular value by at most its norm.
 For every $i$, $|\\sigma_i(A+E)-\\sigma_i(A)| \\le \\|E\\|_2$.
 ```
 See {{cite}}`weyl1912` and, elsewhere, {{prf:ref}}`not.in-this-chapter` and {{ref}}`nowhere`.
@@ -53,18 +53,19 @@ doubled = 2 * trials
 ```{{code-cell}} python
 :tags: [nbval-check-output]
 claim = {{
-    "id": "{claim}", "part": "{part}", "kind": "theorem", "source": "Weyl 1912, Satz I",
-    "statement": "Noise moves a singular value by at most its norm.", "verdict": "holds",
-    "tags": [], "trials": doubled, "violations": 0, "tightness": 0.5, "evidence": "none broke",
-    "ladder": [], "errata": [], "reported": [],
+    "id": "{claim}", "verdict": "holds", "supported": True, "tags": [], "trials": doubled,
+    "violations": 0, "tightness": 0.5, "ladder": [], "lines": [],
 }}
 record = {{
-    "schema": "lowdim-record/1", "seconds": 0.1, "claims": [claim],
+    "schema": "lowdim-record/2", "seconds": 0.1, "claims": [claim], "values": {{"twice": doubled}},
     "versions": dict.fromkeys(("lowdim", "python", "torch", "numpy", "scipy"), "0"),
     "machine": {{"system": "any", "processor": "any", "cores": 1, "threads": 1}},
 }}
 table = f"{{claim['id']}}  {{claim['verdict']}}  trials {{doubled}}  noise {{noise}}"
 publish_display_data({{"text/plain": table}}, metadata={{"lowdim_record": record}})
+```
+```{{evidence}} {short}
+No violation in {{value}}`twice` instances.
 ```
 
 ## Where we deviate
@@ -120,6 +121,7 @@ class Book:
         path.parent.mkdir(exist_ok=True)
         text = CHAPTER.format(
             claim=claim,
+            short=claim.partition(".")[2],
             label=f"{part}-{stem}".replace("_", "-"),
             part=part,
             title=title,

@@ -1,26 +1,22 @@
 """nbval on the chapters as they are, `notebooks/<part>/<chapter>.md`, with no flag needed.
 
-nbval reads `.ipynb` files with their outputs inside, passes a check cell without reference
-outputs in silence, and makes a test of every cell, which xdist may then scatter over workers.
-Here a chapter is converted in memory, the outputs come from `tests/references/`, their absence is
-an error, and a whole chapter is one test that stops at its first bad cell. What nbval does with a
-cell, its kernel and the comparison, is used as it is. A run that passes is kept for the book, which
-then shows the very run that was compared.
+nbval reads `.ipynb` files with their outputs inside, executes every cell as a test of its own, and
+passes a check cell without reference outputs in silence. Here a whole chapter is one test: its
+current run is taken, or made and kept, as for the book, which then shows the very run that was
+compared; the outputs that it should have come from `tests/references/`, their absence is an error,
+and nbval compares. The numbers that the chapter says are compared beside them.
 """
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyter_client.manager import KernelManager
-from lowdim.publish import chapters, execute, kernels, references
-from nbval.kernel import RunningKernel
-from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
+from lowdim.publish import chapters, execute, records, references
+from nbval.plugin import IPyNbCell, IPyNbFile
 
 ANCHOR = "test_notebooks.py"  # collecting this file collects the chapters
 
@@ -42,25 +38,6 @@ class Chapters(pytest.File):
             yield ChapterFile.from_parent(self, path=path, name=name, book=root)
 
 
-class ChapterKernel(RunningKernel):
-    """nbval's kernel, but of this interpreter, with one thread, and over ipc."""
-
-    def __init__(self, root: Path, folder: Path, timeout: float) -> None:
-        added = kernels.environment(root, one_thread=True)
-        self.km = kernels.manager_class(KernelManager, added)(kernel_name="python3")
-        self.km.start_kernel(cwd=str(folder))
-        self.kc = self.km.client()
-        self.kc.start_channels()
-        try:
-            self.kc.wait_for_ready(timeout=timeout)
-            self._ensure_iopub_up()
-            told = self.kc.kernel_info(reply=True, timeout=timeout)
-            self.language_info = told["content"]["language_info"]
-        except BaseException:
-            self.stop()
-            raise
-
-
 class ChapterFile(IPyNbFile):
     """One chapter, its references attached."""
 
@@ -69,71 +46,86 @@ class ChapterFile(IPyNbFile):
         self.book = book
 
     def setup(self) -> None:
-        timeout = self.config.option.nbval_kernel_startup_timeout
-        self.kernel = ChapterKernel(self.book, self.path.parent, timeout)
+        """nbval would start a kernel of its own here."""
+        self.setup_sanitize_files()
 
     def collect(self) -> Iterator[pytest.Item]:
-        try:
-            chapter = chapters.load(self.name, root=self.book)
-            self.nb = references.prepared(chapter)
-            self.parameters = references.ci_values(chapter)
-            expected = references.load(chapter, self.nb)
-        except (chapters.UsageError, references.ReferenceProblem) as problem:
-            raise self.CollectError(str(problem)) from None
         from nbformat import from_dict
 
-        for key, cell in references.check_cells(self.nb).items():
-            cell.outputs = [from_dict(output) for output in references.kept(expected[key])]
-            cell.execution_count = 1  # else nbval takes the reference for one that never ran
+        try:
+            chapter = chapters.load(self.name, root=self.book)
+            self.nb = prepared(chapter)
+            self.parameters = references.ci_values(chapter)
+            self.reference = references.load(chapter)
+        except (chapters.UsageError, references.ReferenceProblem) as problem:
+            raise self.CollectError(str(problem)) from None
+        cells, expected = references.check_cells(self.nb), self.reference["cells"]
+        if len(cells) != len(expected):
+            raise self.CollectError(
+                f"{self.name} has {len(cells)} cells to compare and its reference {len(expected)}: "
+                f"run `lowdim references {self.name}`, look at the difference and commit it."
+            )
+        for cell, outputs in zip(cells, expected, strict=True):
+            cell.outputs = [from_dict(output) for output in references.kept(outputs)]
         yield ChapterItem.from_parent(self, name="cells")
 
 
-class ChapterCell(IPyNbCell):
-    """A cell of a chapter; only text is compared."""
+def prepared(chapter: chapters.Chapter) -> Any:
+    """The chapter as a notebook, unexecuted, with its CI parameters injected by papermill."""
+    import jupytext
+    from papermill.iorw import load_notebook_node
+    from papermill.parameterize import parameterize_notebook
 
-    def compare_outputs(self, test: Any, ref: Any, skip_compare: Any = None) -> bool:
-        from nbformat import from_dict
-
-        kept = [from_dict(output) for output in references.kept(test)]
-        return super().compare_outputs(kept, ref, skip_compare)
+    nb = load_notebook_node(jupytext.read(chapter.path))  # gives every cell the tags it looks for
+    values = references.ci_values(chapter)
+    if not values:
+        return nb
+    return parameterize_notebook(nb, values, kernel_name="python3", language="python")
 
 
 class ChapterItem(pytest.Item):
-    """All code cells in order, up to the first that raises or shows something else."""
+    """The chapter's run, and then every cell to compare."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.add_marker("chapter")
-        self.at: ChapterCell | None = None
 
     def runtest(self) -> None:
-        book, name = self.parent.book, self.parent.name
-        cells = [cell for cell in self.parent.nb.cells if cell.cell_type == "code"]
-        made_with, start, outputs = execute.fingerprint(book, name), time.perf_counter(), []
-        for number, cell in enumerate(cells):
-            tagged = references.TAG in cell.metadata.get("tags", [])
-            # Neither skipping nor expecting an exception can be asked for.
-            options = defaultdict(bool, check=tagged)
-            self.at = ChapterCell.from_parent(
-                self.parent, name=f"Cell {number}", cell_num=number, cell=cell, options=options
-            )
-            self.at.runtest()
-            outputs.append(self.at.test_outputs)
-        if not self.parent.parameters:  # with others than its defaults it is not the book's run
-            execute.keep(
-                book,
-                name,
-                outputs,
-                seconds=time.perf_counter() - start,
-                made_with=made_with,
-                language=self.parent.kernel.language_info,
-            )
+        run = execute.obtain(self.parent.book, self.parent.name, self.parent.parameters)
+        if run.error:
+            pytest.fail(run.error, pytrace=False)
+        cells, done = (
+            [cell for cell in nb.cells if cell.cell_type == "code"]
+            for nb in (self.parent.nb, run.notebook)
+        )
+        differences = [
+            difference
+            for number, (cell, made) in enumerate(zip(cells, done, strict=True), start=1)
+            if references.TAG in cell.metadata.get("tags", [])
+            and (difference := self.difference(number, cell, made.outputs))
+        ]
+        said = records.extract(run.notebook, chapter=self.parent.name).get("values", {})
+        differences += references.differences(said, self.parent.reference["values"])
+        if differences:
+            hint = f"If the new output is right: `lowdim references {self.parent.name}`."
+            pytest.fail("\n\n".join([*differences, hint]), pytrace=False)
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], **_: Any) -> Any:
-        if self.at is not None and isinstance(excinfo.value, NbCellError):
-            hint = f"\nIf the new output is right: `lowdim references {self.parent.name}`."
-            return self.at.repr_failure(excinfo) + hint
-        return super().repr_failure(excinfo)
+    def difference(self, number: int, cell: Any, outputs: list[Any]) -> str:
+        """What nbval says of a cell's outputs beside the reference; nothing if they agree."""
+        from nbformat import from_dict
+
+        comparing = IPyNbCell.from_parent(
+            self.parent,
+            name=f"Cell {number}",
+            cell_num=number,
+            cell=cell,
+            options=defaultdict(bool, check=True),
+        )
+        shown = [from_dict(output) for output in references.kept(outputs)]
+        if comparing.compare_outputs(shown, cell.outputs):
+            return ""
+        told = "\n".join(comparing.comparison_traceback)
+        return f"Code cell {number} of {self.parent.name} shows something else:\n{told}"
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, f"chapter {self.parent.name}"

@@ -131,7 +131,7 @@ def test_refusals_name_the_values(call, said):
         (r"\|P(X)-P(X^\star)\|_{\max}", "‖P(X)-P(X^*)‖_max"),
         (r"$\sin\theta_1$", "sinθ_1"),
         (r"\sqrt{2r}\,\|Z\|_2/\delta", "√(2r) ‖Z‖_2/δ"),
-        (r"U^\top Z V_\perp", "Uᵀ Z V_⊥"),
+        (r"U^\top Z V_\perp", "UᵀZ V_⊥"),
         (r"\{i:\sigma_i\ge\tau\}", "{i:σ_i≥τ}"),
         (r"\left(\frac{a}{b}\right)", "(a/b)"),
         (r"\tfrac12M\,\frac{a+b}{2L}\nu", "1/2 M (a+b)/(2L) ν"),

@@ -302,8 +302,8 @@ def test_presets_are_checked(book, presets, says):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("claims: [preserve.theorem-9-1]", "claims: []", "must list the claims"),
-        ("claims: [preserve.theorem-9-1]", "claims: [Theorem 9]", "'Theorem 9' is no claim id"),
+        ("{evidence} theorem-9-1", "{evidence} lemma-1", "preserve.lemma-1, which no block states"),
+        ("{prf:theorem} Weyl", "{note} Weyl", "no block states"),
         ("[parameters]", "[other]", "exactly one code cell tagged 'parameters'"),
         ("kernelspec: {", "kernelspec: }", "front matter is not YAML"),
         ("trials = 10 ", "trials = 5+5 ", ", line 21: trials is computed ('5 + 5')"),

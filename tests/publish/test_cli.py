@@ -14,7 +14,16 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from lowdim.publish import chapters, cli, execute, kernels, records, running, tables
+from lowdim.publish import (
+    chapters,
+    cli,
+    execute,
+    executor,
+    kernels,
+    records,
+    running,
+    tables,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LOWDIM = [sys.executable, "-c", "import sys; from lowdim.publish.cli import main; sys.exit(main())"]
@@ -164,7 +173,7 @@ def test_run_writes_notebook_page_and_record(book, capsys, tmp_path):
     nb = nbformat.read(out / "weyl.ipynb", 4)
     nbformat.validate(nb)
     assert nb.metadata.lowdim.parameters.trials == 7
-    assert nb.metadata.lowdim.claims == ["preserve.theorem-9-1"]
+    assert nb.metadata.lowdim.chapter == "preserve/weyl"
     assert "papermill" not in nb.metadata
     printed = "".join(o.text for c in nb.cells for o in c.get("outputs", []) if "text" in o)
     assert printed == f"cwd preserve {sys.executable}\n"
@@ -390,12 +399,10 @@ def test_nbval_passes_what_agrees_also_in_parallel(book, capsys):
     # The run with the defaults is the book's from now on; the other one had parameters of its own.
     one, two = execute.execute_all(book.root, progress=False)
     assert (one.cached, two.cached) == (False, True)
-    again = execute._run(
-        book.root, "preserve/two", execute.read_chapter(book.root, "preserve/two"), {}
-    )
-    shown = [[c.outputs for c in run.notebook.cells if "outputs" in c] for run in (two, again)]
+    again = executor.execute(book.root, "preserve/two", one_thread=True)
+    shown = [[c.outputs for c in nb.cells if "outputs" in c] for nb in (two.notebook, again)]
     assert shown[0] == shown[1]
-    assert two.notebook.metadata.language_info == again.notebook.metadata.language_info
+    assert two.notebook.metadata.language_info == again.metadata.language_info
 
 
 @pytest.mark.chapter
@@ -433,8 +440,9 @@ def test_nbval_refuses_missing_stale_and_empty_references(book, capsys):
     text = path.read_text()
     path.write_text(text.replace("verdict']}  trials", "verdict']}   trials"))
     done = pytest_on(book)
-    assert done.returncode == 2, done.stdout
-    assert "is stale, a check cell's source changed: run `lowdim references" in done.stdout
+    assert done.returncode == 1, done.stdout
+    assert "shows something else" in done.stdout
+    assert "If the new output is right: `lowdim references preserve/weyl`" in done.stdout
 
     path.write_text(text.replace("seed = 0 ", "seed = 1 "))
     done = pytest_on(book)
@@ -443,7 +451,7 @@ def test_nbval_refuses_missing_stale_and_empty_references(book, capsys):
 
     path.write_text(text)
     stored = json.loads(good)
-    stored["cells"] = {key: [] for key in stored["cells"]}
+    stored["cells"] = [[] for _ in stored["cells"]]
     reference.write_text(json.dumps(stored))
     done = pytest_on(book)
     assert done.returncode == 2, done.stdout

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from docutils.core import publish_string
+from lowdim.evidence import vocabulary
 from lowdim.publish import pages, records, sphinxext
 from myst_parser.parsers.docutils_ import Parser
 
@@ -83,23 +84,23 @@ def cells(html: str) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize("verdict", pages.VERDICTS)
+@pytest.mark.parametrize("verdict", vocabulary.VERDICTS)
 def test_a_badge_has_a_style_in_the_book(verdict: str) -> None:
-    html = pages.badge(verdict, ["sharpened", "typo"])
+    html = vocabulary.badge(verdict, ["sharpened", "typo"])
     assert re.findall(r">([a-z-]+)</span>", html) == [verdict, "sharpened", "typo"]
     styles = (Path(__file__).parents[2] / "book" / "_static" / "lowdim.css").read_text()
     for name in re.findall(r"verdict-[a-z-]+", html):
-        assert re.search(rf"\.{name}[ ,]", styles), name
+        assert re.search(rf"\.{name}[ ,]", styles + vocabulary.style()), name
+    for variable in re.findall(r"var\((--[a-z-]+)\)", vocabulary.style()):
+        assert f"{variable}:" in styles, f"the style sheet gives {variable} no colour"
 
 
 def test_the_words_are_those_of_the_schema() -> None:
-    import json
-
-    schema = json.loads(records.SCHEMA.read_text())["$defs"]["claim"]["properties"]
-    assert set(schema["verdict"]["enum"]) == set(pages.VERDICTS)
-    assert set(schema["tags"]["items"]["enum"]) == set(pages.TAGS)
+    claim = records.schema()["properties"]["claims"]["items"]["properties"]
+    assert set(claim["verdict"]["enum"]) == set(vocabulary.VERDICTS) == set(vocabulary.TONES)
+    assert set(claim["tags"]["items"]["enum"]) == set(vocabulary.TAGS)
     with pytest.raises(ValueError, match="There is no 'true'; the choices are holds, "):
-        pages.badge("true")
+        vocabulary.badge("true")
 
 
 def test_the_ledger_has_every_claim_with_its_numbers() -> None:
@@ -146,7 +147,7 @@ def test_errata_say_what_is_printed_and_what_is_right() -> None:
         "where": "Equation (2)",
         "printed": r"$\sqrt{27 r}$",
         "correct": r"$\sqrt{2^7 r}$",
-        "why": NASTY,
+        "why": pages.text(NASTY),
         "consequence": "none",
     }
     page = pages.errata([make_record(make_claim(errata=[slip, slip]), make_claim("a.claim-1"))])

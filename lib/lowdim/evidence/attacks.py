@@ -8,6 +8,7 @@ largest ratio found is the claim's tightness; above 1 is a violation.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ from lowdim.evidence.tables import Table, short
 from lowdim.seeds import generator
 
 Case = Mapping[str, Tensor]
+Draw = Callable[[int, np.random.Generator], Case]
 TOLERANCE = 1e-9  # a ratio up to 1 + TOLERANCE is rounding, not a violation
 FLOOR = 1e-13  # where rhs is not positive, an lhs above it by up to this is rounding too
 
@@ -35,8 +37,8 @@ class Claim:
     """
 
     id: str
-    source: str
-    statement: str
+    source: str = ""
+    statement: str = ""
     lhs: Callable[[Case], Tensor] | None = None
     rhs: Callable[[Case], Tensor] | None = None
     margin: Callable[[Case], Tensor] | None = None
@@ -81,6 +83,88 @@ class Claim:
         return _quotient(left, right), margin > 0
 
 
+def claim(conclusion: Callable[..., tuple[Tensor, ...]]) -> Claim:
+    """A claim from the function that evaluates it; a decorator.
+
+    The function takes the tensors of a case by their names (or the whole ``case``) and returns the
+    left side, the right side and, where there are hypotheses, the margin by which they hold, each
+    (instances,).
+
+    Examples
+    --------
+    >>> @claim
+    ... def jordan(x):
+    ...     return 2 * x / torch.pi, x.sin(), torch.minimum(x, torch.pi / 2 - x)
+    >>> attack(jordan, random={"x": uniform(low=0.0, high=2.0)}, trials=40).violations
+    0
+    """
+    names = list(inspect.signature(conclusion).parameters)
+
+    def sides(case: Case) -> tuple[Tensor, Tensor, Tensor]:
+        found = conclusion(case) if names == ["case"] else conclusion(*(case[n] for n in names))
+        left, right, *margin = found
+        return left, right, margin[0] if margin else torch.ones_like(left)
+
+    return Claim(conclusion.__name__, sides=sides)
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A way to draw tensors (count, *shape) from a generator; numbers scale and shift it."""
+
+    draw: Callable[[int, np.random.Generator], Tensor]
+
+    def __call__(self, count: int, rng: np.random.Generator) -> Tensor:
+        return self.draw(count, rng)
+
+    def __mul__(self, factor: float) -> Sampler:
+        return Sampler(lambda count, rng: factor * self.draw(count, rng))
+
+    def __add__(self, shift: float) -> Sampler:
+        return Sampler(lambda count, rng: shift + self.draw(count, rng))
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> Sampler:
+        """The same draws after ``change``, a function of the batch."""
+        return Sampler(lambda count, rng: change(self.draw(count, rng)))
+
+    __rmul__, __radd__ = __mul__, __add__
+
+
+def normal(*shape: int) -> Sampler:
+    """Independent standard normal entries, (count, *shape).
+
+    Examples
+    --------
+    >>> (0.1 * normal(2, 3))(5, np.random.default_rng(0)).shape
+    torch.Size([5, 2, 3])
+    """
+    return Sampler(lambda count, rng: torch.from_numpy(rng.standard_normal((count, *shape))))
+
+
+def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Sampler:
+    """Independent uniform entries between ``low`` and ``high``, (count, *shape).
+
+    Examples
+    --------
+    >>> bool((uniform(4, low=1.0, high=2.0)(3, np.random.default_rng(0)) >= 1).all())
+    True
+    """
+    return Sampler(
+        lambda count, rng: torch.from_numpy(np.asarray(rng.uniform(low, high, (count, *shape))))
+    )
+
+
+def drawn(samplers: Mapping[str, Sampler]) -> Callable[[int, np.random.Generator], Case]:
+    """One function that draws every tensor of a case, in the order of the names.
+
+    Examples
+    --------
+    >>> sorted(drawn({"A": normal(2), "E": normal(2)})(3, np.random.default_rng(0)))
+    ['A', 'E']
+    """
+    return lambda count, rng: {name: make(count, rng) for name, make in samplers.items()}
+
+
 @dataclass(frozen=True)
 class Row:
     """What one driver found: instances made, admitted by the hypotheses, violating; best ratio."""
@@ -119,6 +203,9 @@ class Findings:
     def worst(self) -> dict[str, Tensor]:
         """The instance with the largest ratio, without its leading axis."""
         return max(self.rows, key=lambda row: row.tightness if row.admitted else -1.0).worst
+
+    def __getitem__(self, driver: str) -> Row:
+        return self.row(driver)
 
     def row(self, driver: str) -> Row:
         """The row of one driver."""
@@ -194,13 +281,16 @@ class Climb:
 def attack(
     claim: Claim,
     *,
-    random: Callable[[int, np.random.Generator], Case] | None = None,
+    random: Draw | Mapping[str, Sampler] | None = None,
     edges: Mapping[str, Case] | None = None,
-    climb: Climb | None = None,
+    climb: Climb | bool | None = None,
     trials: int = 1000,
     seed: int = 0,
 ) -> Findings:
     """Attack a claim with random instances, named edge cases and an adversarial search.
+
+    ``random`` draws a case of so many instances, or names a sampler for each of its tensors.
+    ``climb=True`` climbs from such draws.
 
     Raises
     ------
@@ -218,12 +308,18 @@ def attack(
     """
     checks.whole(trials, "trials", 1)
     rng = generator(seed, 0, "attack")
+    if isinstance(random, Mapping):
+        random = drawn(random)
+    if climb is True:
+        if random is None:
+            raise ValueError("climb=True starts from random instances; none are given.")
+        climb = Climb(dict, random)
     rows = []
     if random is not None:
         rows.append(_score(claim, "random", random(trials, rng)))
     for name, case in (edges or {}).items():
         rows.append(_score(claim, f"edge: {name}", case))
-    if climb is not None:
+    if climb:
         driver = _by_gradient if climb.method == "gradient" else _by_simplex
         checks.choice(climb.method, ("gradient", "simplex"), "method")
         rows.append(_score(claim, "climb", driver(claim, climb, rng)))

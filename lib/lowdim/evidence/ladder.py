@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from lowdim.evidence.tables import Formula, Table, short
+
+if TYPE_CHECKING:
+    from pylatexenc.latex2text import LatexNodes2Text
 
 # Rungs are computed in double precision from factorizations of modest condition; a step is called
 # broken only when it fails by more than this share of its size, or by an absolute rounding floor.
@@ -169,33 +174,7 @@ class Ladder:
         self.rungs.append(Rung(name, values, relation, because))
 
 
-_PLAIN = {
-    r"\|": "‖", r"\le": "≤", r"\sigma": "σ", r"\sin": "sin", r"\cos": "cos", r"\tan": "tan",
-    r"\Theta": "Θ", r"\theta": "θ", r"\delta": "δ", r"\epsilon": "ε", r"\varepsilon": "ε",
-    r"\top": "ᵀ", r"\sqrt": "√", r"\max": "max", r"\min": "min", r"\perp": "⊥", r"\lambda": "λ",
-    r"\tfrac": "", r"\frac": "", r"\,": " ", r"\;": " ", r"\!": "", r"\quad": " ", r"\star": "*",
-    r"\mathrm": "", r"\operatorname": "", r"\left": "", r"\right": "", r"\cdot": "·", r"\big": "",
-    r"\bar": "", r"\hat": "", r"\ne": "≠", r"\ge": "≥", r"\sum": "Σ", r"\in": "∈", r"\infty": "∞",
-    r"\text": "", r"\#": "#", r"\{": "❴", r"\}": "❵", "\\ ": " ",
-    r"\rho": "ρ", r"\eta": "η", r"\tau": "τ", r"\mu": "μ", r"\nabla": "∇", r"\ell": "ℓ",
-    r"\alpha": "α", r"\beta": "β", r"\kappa": "κ", r"\pi": "π", r"\Delta": "Δ", r"\ln": "ln",
-    r"\arctan": "arctan", r"\cdots": "⋯", r"\mathcal": "", r"\int": "∫",
-    r"\nu": "ν", r"\Lambda": "Λ", r"\varphi": "φ", r"\gamma": "γ", r"\geq": "≥", r"\leq": "≤",
-    r"\Omega": "Ω", r"\Pi": "Π", r"\Sigma": "Σ", r"\langle": "⟨", r"\rangle": "⟩", r"\tilde": "",
-    r"\zeta": "ζ", r"\Phi": "Φ", r"\odot": "⊙", r"\ldots": "…", r"\chi": "χ", r"\xi": "ξ",
-}  # fmt: skip
-
-
-# Such as 12, 1{2L} or {a+b}{c} after the command: one level of braces is what ladders have.
-_PART = r"(?:(\w)|\{([^{}]*)\})"
-_FRACTION = re.compile(r"\\[td]?frac" + _PART + _PART + r"(?P<next>(?=\w|\\(?!right)\w))?")
-
-
-def _fraction(found: re.Match[str]) -> str:
-    parts = [part for part in found.groups()[:4] if part]
-    simple = re.compile(r"\d+|\w|\\[A-Za-z]+")
-    parts = [part if simple.fullmatch(part) else f"({part})" for part in parts]
-    return "/".join(parts) + (" " if found["next"] is not None else "")
+_GAP = "\N{THIN SPACE}"  # after a fraction; it becomes a blank where a factor follows
 
 
 def plain(latex: str) -> str:
@@ -208,20 +187,47 @@ def plain(latex: str) -> str:
     >>> plain(r"\frac12M+\frac{a+b}{2L}")
     '1/2 M+(a+b)/(2L)'
     """
-    text = latex.replace("$", "")
-    text = _FRACTION.sub(_fraction, text)
-    for key in sorted(_PLAIN, key=len, reverse=True):
-        text = text.replace(key, _PLAIN[key])
-    out, stack, previous = [], [], ""
-    for char in text:
-        if char == "{":
-            shown = "(" if previous == "√" else ""
-            stack.append(")" if shown else "")
-            out.append(shown)
-        elif char == "}":
-            out.append(stack.pop() if stack else "")
-        else:
-            out.append(char)
-        previous = char
-    text = "".join(out).replace("❴", "{").replace("❵", "}")
+    reader, grammar = _reader()
+    text = reader.latex_to_text(latex.replace("$", ""), latex_context=grammar)
+    text = re.sub(rf"{_GAP}(?=[\w‖√∑∏∫⟨])", " ", text).replace(_GAP, "")
     return " ".join(text.replace("^ᵀ", "ᵀ").replace("^⊥", "⊥").split())
+
+
+@cache
+def _reader() -> tuple[LatexNodes2Text, Any]:
+    """pylatexenc's reader, with brackets where a line of text needs them, and its grammar."""
+    from pylatexenc import latexwalker, macrospec
+    from pylatexenc.latex2text import (
+        LatexNodes2Text,
+        MacroTextSpec,
+        get_default_latex_context_db,
+    )
+
+    def shown(reader: LatexNodes2Text, node: object) -> str:
+        text = reader.nodelist_to_text([node]).strip()
+        return text if re.fullmatch(r"\d+|\w|", text) else f"({text})"
+
+    def fraction(node: Any, l2tobj: LatexNodes2Text) -> str:
+        return "/".join(shown(l2tobj, part) for part in node.nodeargs) + _GAP
+
+    def root(node: Any, l2tobj: LatexNodes2Text) -> str:
+        return f"√({l2tobj.nodelist_to_text([node.nodeargs[-1]]).strip()})"
+
+    known = get_default_latex_context_db()
+    known.add_context_category(
+        "ladders",
+        prepend=True,
+        macros=[
+            *(MacroTextSpec(name, simplify_repl=fraction) for name in ("frac", "tfrac", "dfrac")),
+            MacroTextSpec("sqrt", simplify_repl=root),
+            MacroTextSpec("|", "‖"),
+            MacroTextSpec("top", "ᵀ"),
+            MacroTextSpec("star", "*"),
+            MacroTextSpec("ne", "≠"),
+        ],
+    )
+    grammar = latexwalker.get_default_latex_context_db()
+    specs = [macrospec.std_macro(name, False, 2) for name in ("tfrac", "dfrac")]
+    grammar.add_context_category("ladders", prepend=True, macros=specs)
+    reader = LatexNodes2Text(latex_context=known, math_mode="text", keep_comments=True)
+    return reader, grammar

@@ -2,8 +2,7 @@
 
 Figures carry their own opaque white ground and dark ink, so they read the same on either page and
 in a printed one. Colours are Okabe and Ito's, told apart without colour vision. Every figure is
-shown through :func:`show`, which refuses to show one without alt text; the text travels in the
-output's metadata and says what the data of *this* run show.
+shown through :func:`show`; no page is built with one that has no alt text.
 """
 
 from __future__ import annotations
@@ -89,21 +88,18 @@ def legend(ax, **options: object) -> None:
         ax.legend(**options)
 
 
-def show(fig: Figure, *, alt: str) -> None:
-    """Display a figure as SVG with its alt text.
+def show(fig: Figure, *, alt: str = "") -> None:
+    """Display a figure as SVG.
 
-    Raises
-    ------
-    ValueError
-        If ``alt`` is empty.
+    Alt text that is made from data travels with the output. Where ``alt`` is empty it is written in
+    the chapter, beside the caption, with measured values inserted by name; the build refuses a
+    figure that has neither.
     """
     alt = " ".join(alt.split())
-    if not alt:
-        raise ValueError("a figure needs alt text that says what its data show; it is empty.")
     from IPython.display import display
 
-    bundle = {"image/svg+xml": svg(fig), "text/plain": f"Figure: {alt}"}
-    display(bundle, raw=True, metadata={"lowdim_alt": alt})
+    bundle = {"image/svg+xml": svg(fig), "text/plain": f"Figure: {alt}" if alt else "Figure"}
+    display(bundle, raw=True, metadata={"lowdim_alt": alt} if alt else {})
 
 
 def ladder(rungs: Ladder, *, alt: str = "", show_figure: bool = True) -> Figure | None:
@@ -177,7 +173,7 @@ def traces(
     log_x: bool = False,
     log_y: bool = False,
     levels: Mapping[str, float] | None = None,
-    alt: str,
+    alt: str = "",
     show_figure: bool = True,
 ) -> Figure | None:
     """Median and middle-80% band over trials of each curve (len(steps), trials) against the step.
@@ -220,7 +216,7 @@ def by_layer(
     levels: Mapping[str, Mapping[str, float]] | None = None,
     columns: int = 2,
     xlabel: str = "step",
-    alt: str,
+    alt: str = "",
     show_figure: bool = True,
 ) -> Figure | None:
     """Panels of one curve for each layer, (len(steps), trials, layers), against the step.
@@ -260,7 +256,7 @@ def by_layer(
 def projectors(
     panels: Mapping[str, object],
     *,
-    alt: str,
+    alt: str = "",
     limit: float | None = None,
     columns: int = 4,
     show_figure: bool = True,
@@ -302,7 +298,7 @@ def compare(
     rows: Sequence[tuple[str, float | None, float]],
     *,
     xlabel: str,
-    alt: str,
+    alt: str = "",
     log_x: bool = False,
     show_figure: bool = True,
 ) -> Figure | None:

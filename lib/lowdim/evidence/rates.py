@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from lowdim.evidence.values import Estimate
 
-def exponent(x: object, y: object) -> tuple[float, float]:
-    """The exponent p of y ~ x^p and two standard errors of it.
+
+def exponent(x: object, y: object) -> Estimate:
+    """The exponent p of y ~ x^p with two standard errors of it.
 
     ``x`` (k,) and ``y`` (k,) or (trials, k), all positive. With several trials a line is fitted to
     each on logarithmic axes; the exponent is the mean of the slopes and its error comes from their
@@ -42,4 +44,4 @@ def exponent(x: object, y: object) -> tuple[float, float]:
     else:
         rest = logs[0] - slopes[0] * centred
         error = np.sqrt(rest @ rest / (x.size - 2) / (centred @ centred))
-    return float(slopes.mean()), float(2 * error)
+    return Estimate(float(slopes.mean()), float(2 * error))

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-import numpy as np
-
 
 def _text(cell: object) -> str:
     """A cell as a reader meets it: yes and no, not the words of the language."""
-    return ("no", "yes")[bool(cell)] if isinstance(cell, bool | np.bool_) else str(cell)
+    truth = isinstance(cell, bool) or type(cell).__name__ == "bool"  # numpy's is no subclass
+    return ("no", "yes")[bool(cell)] if truth else str(cell)
 
 
 def _typeset(tex: str) -> str:

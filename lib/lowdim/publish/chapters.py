@@ -17,6 +17,7 @@ from typing import Any
 
 import yaml
 
+from lowdim.publish import words
 from lowdim.publish.parameters import Parameter, UsageError, check, check_all, parse_cell
 from lowdim.publish.source import Cell, code_cells, first_heading
 
@@ -36,7 +37,6 @@ __all__ = [
     "resolve",
 ]
 
-CLAIM = re.compile(r"^[a-z]+\.[a-z]+(-[a-z0-9]+)+$")
 PRESETS = "notebooks/presets.yml"
 
 
@@ -149,17 +149,7 @@ def load(name: str, *, root: Path | None = None) -> Chapter:
         header = (yaml.safe_load(front[1]) or {}) if front else {}
     except yaml.YAMLError as error:
         raise UsageError(f"{where}: its front matter is not YAML ({_one_line(error)}).") from None
-    claims = (header.get("lowdim") or {}).get("claims")
-    if not isinstance(claims, list) or not claims:
-        raise UsageError(
-            f"{where}: its front matter must list the claims it rules on as "
-            "'lowdim: {claims: [part.kind-number, …]}'."
-        )
-    for claim in claims:
-        if not CLAIM.match(str(claim)):
-            raise UsageError(
-                f"{where}: '{claim}' is no claim id; an id looks like preserve.theorem-3-1."
-            )
+    claims = (header.get("lowdim") or {}).get("claims") or _stated(text, name, where)
     cells = [cell for cell in code_cells(text) if "parameters" in cell.tags]
     if len(cells) != 1:
         raise UsageError(
@@ -171,6 +161,20 @@ def load(name: str, *, root: Path | None = None) -> Chapter:
     )
     presets = _presets_of(chapter, load_presets(root).get(name, {}))
     return Chapter(name, path, chapter.title, chapter.claims, chapter.parameters, presets)
+
+
+def _stated(text: str, name: str, where: str) -> list[str]:
+    """The claims that a chapter's blocks state."""
+    try:
+        claims = list(words.read(text, part=name.partition("/")[0], where=where).statements)
+    except words.WordsError as problem:
+        raise UsageError(str(problem)) from None
+    if not claims:
+        raise UsageError(
+            f"{where} states no claim: label a prf: block with an id such as preserve.theorem-3-1, "
+            "or add a block ```{claim} figure-1```."
+        )
+    return claims
 
 
 def load_presets(root: Path) -> dict[str, dict[str, dict[str, Any]]]:

@@ -228,7 +228,9 @@ def _ledger(asked: argparse.Namespace) -> int:
     from lowdim.publish import execute
 
     executed = execute.execute_all(root, progress=sys.stderr.isatty())
-    rows = ledger_rows(execute.collect(root, executed))
+    from lowdim.publish.pages import joined
+
+    rows = ledger_rows(joined(root, execute.collect(root, executed)))
     if asked.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
     else:

@@ -1,52 +1,50 @@
-"""Run the book's chapters in parallel and keep their outputs in a cache.
+"""The chapters' runs: made in parallel, kept by content, given to the book.
 
-The cache is the one that the Sphinx build reads (``_build/.jupyter_cache``), so a chapter that
-was run here, or by the tests (`keep`), is not run again there. The cache's own key is the code of
-a chapter and nothing else; a run is *current* here only when the library that the chapter imports,
-the pinned packages and the committed records that the chapter shows have not changed either. Runs
-that are not current are thrown away before anything else happens.
+A run is *current* when everything that decides it is as it was (:mod:`lowdim.publish.content`). A
+chapter that has a current run in the store is not executed again, by whomever it was made: the
+book shows the very run that the tests compared. The Sphinx build reads another cache
+(``_build/.jupyter_cache``), whose key is the code of a chapter and nothing else; it is a copy, and
+:func:`drop_stale` makes it hold the current run of each chapter and no other.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-import platform
-import re
-import signal
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lowdim.publish import kernels
+from lowdim.publish import content, executor, kernels, store
+from lowdim.publish.content import chapter_path
 
 if TYPE_CHECKING:
     from jupyter_cache.base import JupyterCacheAbstract
-    from nbclient import NotebookClient
     from nbformat import NotebookNode
 
 CACHE = Path("_build", ".jupyter_cache")
 RECORDS = Path("_build", "records")
-CELL_TIMEOUT, TAIL = 900, 15  # seconds for one cell; lines of a traceback that are worth showing
+CELL_TIMEOUT = 900  # seconds for one cell
 
 
 @dataclass(frozen=True)
 class Executed:
     """One chapter after its run.
 
-    ``notebook`` has the outputs, ``seconds`` is the time of the run itself also when it came from
-    the cache, ``error`` the tail of the traceback or None.
+    ``notebook`` has the outputs and is None after a failure, ``seconds`` is the time of the run
+    itself also when it came from the store, ``error`` what went wrong or None.
     """
 
     chapter: str
-    notebook: NotebookNode
+    notebook: NotebookNode | None
     seconds: float
     error: str | None
     cached: bool
@@ -78,30 +76,8 @@ def toc_chapters(root: Path) -> list[str]:
     return [f.removeprefix(prefix).removesuffix(".md") for f in files(toc) if f.startswith(prefix)]
 
 
-def fingerprint(root: Path, chapter: str) -> str:
-    """Hash of everything but its own code that decides what ``chapter`` shows.
-
-    That is the mathematics under ``lib/lowdim`` (not ``publish/``), the pins,
-    the version of Python, and the committed records of this chapter.
-    """
-    digest = hashlib.sha256(platform.python_version().encode())
-    package = root / "lib" / "lowdim"
-    library = (
-        p
-        for pattern in ("*.py", "*.json")
-        for p in package.rglob(pattern)
-        if p.relative_to(package).parts[0] != "publish"
-    )
-    part, _, name = chapter.partition("/")
-    records = (root / "book" / "records" / part).glob(f"{name}.*.json")
-    for path in [*sorted(library), root / "requirements.lock", *sorted(records)]:
-        digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode())
-        digest.update(path.read_bytes() if path.exists() else b"absent")
-    return digest.hexdigest()
-
-
 def read_chapter(root: Path, chapter: str) -> NotebookNode:
-    """The chapter as Sphinx will read it: the cache's key depends on the reader."""
+    """The chapter as Sphinx will read it: the key of Sphinx's cache depends on the reader."""
     from myst_nb.core.read import myst_nb_reader_plugin
 
     path = chapter_path(root, chapter)
@@ -113,35 +89,82 @@ def read_chapter(root: Path, chapter: str) -> NotebookNode:
     return myst_nb_reader_plugin(str(path))
 
 
-def chapter_path(root: Path, chapter: str) -> Path:
-    """Where the chapter's source is."""
-    return root / "notebooks" / f"{chapter}.md"
+def obtain(
+    root: Path,
+    chapter: str,
+    values: Mapping[str, Any] | None = None,
+    *,
+    watch: kernels.Watch | None = None,
+) -> Executed:
+    """The current run of a chapter with ``values`` in place of its defaults: kept, or made now.
+
+    It is made with one thread and kept if it succeeds. Its notebook is the one that was executed;
+    :func:`with_outputs` puts its outputs into the chapter as it reads now. If what decides the run
+    changes while it goes on, it is nobody's run, and that is an error.
+    """
+    root = Path(root).resolve()
+    key = content.key(root, chapter, values)
+    if found := store.find(root, chapter, key):
+        return Executed(chapter, found.notebook(), found.seconds, None, True)
+    start = time.perf_counter()
+    error, notebook = None, None
+    try:
+        notebook = executor.execute(
+            root, chapter, values, one_thread=True, timeout=CELL_TIMEOUT, watch=watch
+        )
+    except executor.ChapterFailed as failure:
+        error = "\n".join(filter(None, [str(failure), failure.tail]))
+    seconds = time.perf_counter() - start
+    if error is None and content.key(root, chapter, values) != key:
+        error = f"{chapter} or what it imports was changed while it ran: run it again."
+    if error is not None:
+        return Executed(chapter, None, seconds, error, False)
+    store.keep(root, chapter, key, notebook, seconds=seconds, parameters=values)
+    return Executed(chapter, notebook, seconds, None, False)
+
+
+def with_outputs(notebook: NotebookNode, executed: NotebookNode) -> NotebookNode:
+    """``notebook`` itself, its code cells now showing what those of ``executed`` showed.
+
+    The page colours code by what the kernel said of its language, so that is taken over too.
+    ValueError if the two have not equally many code cells.
+    """
+    cells, done = _code(notebook), _code(executed)
+    if len(cells) != len(done):
+        raise ValueError(f"There are {len(cells)} code cells, but {len(done)} were executed.")
+    for cell, made in zip(cells, done, strict=True):
+        cell.outputs, cell.execution_count = made.outputs, made.execution_count
+    notebook.metadata["language_info"] = executed.metadata["language_info"]
+    return notebook
 
 
 def drop_stale(root: Path) -> dict[str, float]:
-    """Remove cached runs that are not current; return the seconds of all runs by chapter."""
-    cache = _cache(root)
-    seconds: dict[str, float] = {}
-    now: dict[str, str] = {}
-    for record in cache.list_cache_records():
-        data = record.data or {}
-        chapter = data.get("chapter", "")
-        if chapter:
-            seconds[chapter] = data.get("execution_seconds", 0.0)
-            now.setdefault(chapter, fingerprint(root, chapter))
-        if data.get("fingerprint") != now.get(chapter, ""):
-            cache.remove_cache(record.pk)
-    return seconds
+    """Let Sphinx find the current run of each chapter, and no other run of any.
+
+    Chapters without a current run have none there afterwards. Returns how many seconds the
+    chapters' last runs took, current or not.
+    """
+    root = Path(root).resolve()
+    library = content.Library.of(root)
+    current: dict[str, tuple[NotebookNode, store.Kept]] = {}
+    for chapter in toc_chapters(root):
+        if chapter_path(root, chapter).is_file():
+            found = store.find(root, chapter, content.key(root, chapter, library=library))
+            if found:
+                current[chapter] = read_chapter(root, chapter), found
+    _give_to_sphinx(root, current)
+    content.remember(root)
+    return store.seconds(root)
 
 
 def execute_all(
     root: Path, *, chapters: Sequence[str] | None = None, progress: bool = True
 ) -> list[Executed]:
-    """Run the chapters of ``_toc.yml`` (or those named) that have no current run in the cache.
+    """Run the chapters of ``_toc.yml`` (or those named) that have no current run.
 
     As many run at once as there are cores, each in a fresh kernel with one thread, in the chapter's
     own folder; the longest known ones start first. Returns one :class:`Executed` per chapter in the
-    order of the book; a failing chapter does not stop the others and is not cached. Progress lines
+    order of the book; a failing chapter does not stop the others and is not kept. Progress lines
     go to the standard error stream. Raises FileNotFoundError if ``_toc.yml`` lists a missing file,
     ValueError if ``chapters`` names one that it does not list.
     """
@@ -155,80 +178,41 @@ def execute_all(
         )
     wanted = [name for name in listed if chapters is None or name in chapters]
     notebooks = {name: read_chapter(root, name) for name in wanted}
-    known = drop_stale(root)
-    cache = _cache(root)
-    done = _from_cache(cache, notebooks)
+    known = store.seconds(root)
+    done = _kept(root, wanted)
     waiting = [name for name in wanted if name not in done]
     waiting.sort(key=lambda name: -known.get(name, float("inf")))
     if progress:
         print(f"{len(done)} of {len(wanted)} chapters are current", file=sys.stderr, flush=True)
 
-    # Before the runs: what is changed while they go on is not what they were made with.
-    prints = {name: fingerprint(root, name) for name in waiting}
-    running: dict[str, NotebookClient] = {}
+    watch = kernels.Watch()
     with ThreadPoolExecutor(max_workers=_cores()) as pool:
-        jobs = [pool.submit(_run, root, name, notebooks[name], running) for name in waiting]
+        jobs = [pool.submit(obtain, root, name, watch=watch) for name in waiting]
         try:
             for count, job in enumerate(as_completed(jobs), start=1):
                 run = done[job.result().chapter] = job.result()
-                if run.error is None:
-                    _keep(cache, root, run, prints[run.chapter])
                 if progress:
                     line = f"[{count}/{len(jobs)}] {run.chapter} {run.seconds:.1f} s"
                     print(line + " FAILED" * bool(run.error), file=sys.stderr, flush=True)
         except BaseException:
             for job in jobs:
                 job.cancel()
-            _kill(running)
+            watch.end()
             raise
-    return [done[name] for name in wanted]
-
-
-def keep(
-    root: Path,
-    chapter: str,
-    outputs: Sequence[Sequence[Any]],
-    *,
-    seconds: float,
-    made_with: str,
-    language: Mapping[str, Any],
-) -> None:
-    """Put a run that was made elsewhere into the cache, so that the book need not repeat it.
-
-    ``outputs`` has a list for every code cell in order, ``made_with`` is the chapter's
-    :func:`fingerprint` before the run, ``language`` what the kernel says of its language (the page
-    colours code by it). ValueError if the number of code cells is another one. Safe to call from
-    several processes at once.
-    """
-    from filelock import FileLock
-    from nbformat import from_dict
-
-    root = Path(root).resolve()
-    notebook = read_chapter(root, chapter)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    if len(cells) != len(outputs):
-        raise ValueError(
-            f"{chapter} has {len(cells)} code cells, but outputs of {len(outputs)} were given."
-        )
-    for number, (cell, found) in enumerate(zip(cells, outputs, strict=True), start=1):
-        cell.outputs, cell.execution_count = [from_dict(output) for output in found], number
-    notebook.metadata["language_info"] = from_dict(dict(language))
-    folder = root / CACHE.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "cache.lock"):
-        _keep(_cache(root), root, Executed(chapter, notebook, seconds, None, False), made_with)
+    store.drop_old(root)
+    return [_shown(notebooks[name], done[name]) for name in wanted]
 
 
 def current(root: Path) -> list[Executed]:
-    """The cached runs of all chapters, running none; ValueError if one is not current."""
+    """The current runs of all chapters, executing none; ValueError if one has none."""
     root = Path(root).resolve()
-    notebooks = {name: read_chapter(root, name) for name in toc_chapters(root)}
-    drop_stale(root)
-    done = _from_cache(_cache(root), notebooks)
-    missing = [name for name in notebooks if name not in done]
+    names = toc_chapters(root)
+    notebooks = {name: read_chapter(root, name) for name in names}
+    done = _kept(root, names)
+    missing = [name for name in names if name not in done]
     if missing:
         raise ValueError(f"These chapters have no current run: {', '.join(missing)}.")
-    return [done[name] for name in notebooks]
+    return [_shown(notebooks[name], done[name]) for name in names]
 
 
 def collect(root: Path, executed: Sequence[Executed]) -> list[dict[str, Any]]:
@@ -244,20 +228,73 @@ def collect(root: Path, executed: Sequence[Executed]) -> list[dict[str, Any]]:
 
 
 def failures(executed: Sequence[Executed]) -> str:
-    """Every failing chapter with the tail of its traceback; an empty string if none failed."""
-    return "\n\n".join(
-        f"{run.chapter} failed after {run.seconds:.1f} s:\n{run.error}"
-        for run in executed
-        if run.error
-    )
+    """What went wrong in every failing chapter; an empty string if none failed."""
+    return "\n\n".join(run.error for run in executed if run.error)
+
+
+def _kept(root: Path, chapters: Sequence[str]) -> dict[str, Executed]:
+    library = content.Library.of(root)
+    found = {}
+    for name in chapters:
+        kept = store.find(root, name, content.key(root, name, library=library))
+        if kept:
+            found[name] = Executed(name, kept.notebook(), kept.seconds, None, True)
+    content.remember(root)
+    return found
+
+
+def _shown(notebook: NotebookNode, run: Executed) -> Executed:
+    return run if run.error else replace(run, notebook=with_outputs(notebook, run.notebook))
+
+
+def _give_to_sphinx(root: Path, current: Mapping[str, tuple[NotebookNode, store.Kept]]) -> None:
+    from filelock import FileLock
+    from jupyter_cache.base import CacheBundleIn
+    from jupyter_cache.cache.db import NbCacheRecord
+
+    with FileLock(_made(root / CACHE).with_suffix(".lock")):
+        cache = _cache(root)
+        held = {record.hashkey: record for record in cache.list_cache_records()}
+        stamps = {
+            hashkey: (record.data or {}).get("stamp")
+            for hashkey, record in held.items()
+            if (cache.path / "executed" / hashkey / "base.ipynb").is_file()
+        }
+        wanted = set()
+        for chapter, (notebook, kept) in current.items():
+            _, hashkey = cache.create_hashed_notebook(notebook)
+            wanted.add(hashkey)
+            # A cell comes out of that cache with the metadata, such as captions, that went in.
+            shown = json.dumps([dict(cell.metadata) for cell in _code(notebook)], sort_keys=True)
+            stamp = f"{kept.path.stem} {kept.made} {hashlib.sha256(shown.encode()).hexdigest()}"
+            if stamps.get(hashkey) != stamp:
+                data = {"chapter": chapter, "execution_seconds": kept.seconds, "stamp": stamp}
+                bundle = CacheBundleIn(
+                    with_outputs(notebook, kept.notebook()),
+                    str(chapter_path(root, chapter)),
+                    data=data,
+                )
+                shutil.rmtree(cache.path / "executed" / hashkey, ignore_errors=True)
+                cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        for hashkey, record in held.items():
+            if hashkey not in wanted:
+                NbCacheRecord.remove_records([record.pk], cache.db)
+                shutil.rmtree(cache.path / "executed" / hashkey, ignore_errors=True)
 
 
 def _cache(root: Path) -> JupyterCacheAbstract:
     from jupyter_cache import get_cache
 
-    path = root / CACHE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return get_cache(str(path))
+    return get_cache(str(_made(root / CACHE)))
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _code(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def _cores() -> int:
@@ -265,70 +302,3 @@ def _cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system
         return os.cpu_count() or 1
-
-
-def _from_cache(
-    cache: JupyterCacheAbstract, notebooks: Mapping[str, NotebookNode]
-) -> dict[str, Executed]:
-    found = {}
-    for chapter, notebook in notebooks.items():
-        with suppress(KeyError):
-            record = cache.match_cache_notebook(notebook)
-            _, merged = cache.merge_match_into_notebook(notebook)
-            seconds = float((record.data or {}).get("execution_seconds", 0.0))
-            found[chapter] = Executed(chapter, merged, seconds, None, True)
-    return found
-
-
-def _keep(cache: JupyterCacheAbstract, root: Path, run: Executed, made_with: str) -> None:
-    from jupyter_cache.base import CacheBundleIn
-
-    data = {
-        "chapter": run.chapter,
-        "execution_seconds": run.seconds,
-        "fingerprint": made_with,
-    }
-    bundle = CacheBundleIn(run.notebook, str(chapter_path(root, run.chapter)), data=data)
-    cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-
-
-def _run(
-    root: Path, chapter: str, notebook: NotebookNode, running: dict[str, NotebookClient]
-) -> Executed:
-    from jupyter_client.manager import AsyncKernelManager
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError, CellTimeoutError
-
-    added = kernels.environment(root, one_thread=True)
-    client = running[chapter] = NotebookClient(
-        notebook,
-        timeout=CELL_TIMEOUT,
-        record_timing=False,  # it would go into the cells, and so into the key of the cache
-        kernel_manager_class=kernels.manager_class(AsyncKernelManager, added),
-        resources={"metadata": {"path": str(chapter_path(root, chapter).parent)}},
-    )
-    start = time.perf_counter()
-    error = None
-    try:
-        client.execute()
-    except (CellExecutionError, CellTimeoutError, RuntimeError) as problem:
-        error = _tail(
-            str(problem) or repr(problem)
-        )  # RuntimeError: the kernel died or did not start
-    finally:
-        running.pop(chapter, None)
-    return Executed(chapter, notebook, time.perf_counter() - start, error, False)
-
-
-def _tail(text: str) -> str:
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).strip().splitlines()
-    return "\n".join(["..."] * (len(lines) > TAIL) + lines[-TAIL:])
-
-
-def _kill(running: dict[str, NotebookClient]) -> None:
-    """End the kernels that are still at work, so that an interrupted run ends at once."""
-    for client in list(running.values()):
-        pid = getattr(getattr(client.km, "provisioner", None), "pid", None)
-        if pid:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)

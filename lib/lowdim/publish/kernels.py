@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ ONE_THREAD = dict.fromkeys(
 )
 
 
-def environment(root: Path, *, one_thread: bool = False) -> dict[str, str]:
+def environment(root: Path, *, chapter: str = "", one_thread: bool = False) -> dict[str, str]:
     """What is added to a kernel's environment so that a chapter of `root` runs the same anywhere.
 
     >>> environment(Path("."), one_thread=True)["OMP_NUM_THREADS"]
@@ -33,14 +35,42 @@ def environment(root: Path, *, one_thread: bool = False) -> dict[str, str]:
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONHASHSEED": "0",
     }
+    if chapter:  # what a chapter asks its own kept runs by, and what its claims are called after
+        added["LOWDIM_CHAPTER"] = chapter
     if (root / "lib" / "lowdim").is_dir():
         paths = [str(root / "lib"), os.environ.get("PYTHONPATH", "")]
         added["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     return added | (ONE_THREAD if one_thread else {})
 
 
-def manager_class(base: type, added: Mapping[str, str]) -> type:
-    """A kernel manager class, derived from jupyter_client's `base`, for this interpreter."""
+class Watch:
+    """Knows kernels that are at work in other threads, so that they can all be ended at once."""
+
+    def __init__(self) -> None:
+        self._managers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._over = False
+
+    def add(self, manager: Any) -> None:
+        """Watch a kernel from its start; one that starts after the end is ended at once."""
+        self._managers.add(manager)
+        if self._over:
+            self.end()
+
+    def end(self) -> None:
+        """Kill every kernel, and any that is still to start."""
+        self._over = True
+        for manager in list(self._managers):
+            process = manager.provisioner
+            if process is not None and process.has_process:  # else its number may be another's
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGKILL)
+
+
+def manager_class(base: type, added: Mapping[str, str], *, watch: Watch | None = None) -> type:
+    """A kernel manager class, derived from jupyter_client's `base`, for this interpreter.
+
+    A kernel that it starts can be ended through `watch`.
+    """
     from ipykernel.kernelspec import make_ipkernel_cmd
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_core.utils import run_sync
@@ -71,5 +101,10 @@ def manager_class(base: type, added: Mapping[str, str]) -> type:
             return await super()._async_pre_start_kernel(**options)
 
         pre_start_kernel = run_sync(_async_pre_start_kernel)
+
+        async def _async_post_start_kernel(self, **options: Any) -> None:
+            await super()._async_post_start_kernel(**options)
+            if watch is not None:
+                watch.add(self)
 
     return Manager

@@ -1,64 +1,26 @@
 r"""The pages that are made from records: ledger, errata, reported against measured, status.
 
-Each function takes records (dictionaries that satisfy ``record.schema.json``) and returns MyST
-Markdown; :func:`write_all` puts the four under ``book/_generated``, where the book's own pages
-include them. Strings in records are plain text with ``$...$`` for mathematics and backticks for
-code; anything else that Markdown or HTML would take as markup is escaped.
+Each function takes records joined with the words of their chapters (:func:`joined`) and returns
+MyST Markdown; :func:`write_all` puts the four under ``book/_generated``, where the book's own pages
+include them.
 """
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lowdim.evidence.vocabulary import PARTS, TAGS, VERDICTS, badge, claim_name
+from lowdim.publish import words
+from lowdim.publish.source import first_heading
+
 Record = Mapping[str, Any]
 
-PARTS = {
-    "preserve": "Part I: Preserve",
-    "collapse": "Part II: Collapse",
-    "embedded": "Part III: Embedded",
-    "hashing": "Part IV: Hashing",
-}
-VERDICTS = {
-    "holds": "as stated; no violation found, the ladder is unbroken",
-    "proof-repaired": "the statement survives, a step of its proof does not",
-    "repaired": "false, incomplete or meaningless as stated; a corrected form is proved",
-    "refuted": "a counterexample, and no honest repair",
-    "undecidable": "the text leaves it open; the readings are listed and each is run",
-    "reproduced": "what the paper reports is what was measured",
-    "partly": "part of what the paper reports was measured",
-    "not-reproduced": "what the paper reports was not found",
-}
-TAGS = {
-    "vacuous": "its hypotheses never hold, or its bound never binds, in the regime shown",
-    "sharpened": "the chapter proves more",
-    "typo": "a printed constant or symbol is wrong, with no consequence",
-}
 _LITERAL = re.compile(r"(?<![\\$])\$(?![\s$])(?:\\.|[^$\\])+?(?<!\s)\$(?![\d$])|`[^`]+`")
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~^$&:@\"'-])")
-
-
-def badge(verdict: str, tags: Iterable[str] = ()) -> str:
-    """A verdict and its tags as inline HTML, styled by ``book/_static/lowdim.css``.
-
-    Raises ValueError for a verdict or a tag that the design does not have.
-
-    >>> print(badge("holds"))  # doctest: +ELLIPSIS
-    <span class="verdict verdict-holds" title="as stated; ...">holds</span>
-    """
-    tags = list(tags)
-    for name, known in [(verdict, VERDICTS), *((tag, TAGS) for tag in tags)]:
-        if name not in known:
-            raise ValueError(f"There is no '{name}'; the choices are {', '.join(known)}.")
-    pairs = [(verdict, VERDICTS[verdict], verdict), *((tag, TAGS[tag], "tag") for tag in tags)]
-    return " ".join(
-        f'<span class="verdict verdict-{style}" title="{html.escape(meaning)}">{name}</span>'
-        for name, meaning, style in pairs
-    )
 
 
 def text(value: str) -> str:
@@ -76,23 +38,46 @@ def text(value: str) -> str:
     return re.sub(r"^(\d+)\.(?=\s|$)", r"\1\\.", shown)  # "1." would begin a list
 
 
-def claim_name(claim_id: str) -> str:
-    """What a reader calls it.
+def one_line(value: str) -> str:
+    """Markdown on one line, as a cell of a table needs it.
 
-    >>> claim_name("preserve.theorem-3-1-first-half"), claim_name("preserve.new-tangent-gap")
-    ('Theorem 3.1, first half', 'New: tangent gap')
-    >>> claim_name("preserve.section-b"), claim_name("embedded.lemma-a-1")
-    ('Appendix B', 'Lemma A.1')
+    >>> one_line(" a\\n b ")
+    'a b'
     """
-    kind, *pieces = claim_id.partition(".")[2].split("-")
-    if kind == "new":
-        return f"New: {' '.join(pieces)}"
-    if len(pieces[0]) == 1 and pieces[0].isalpha():  # of an appendix
-        pieces = [pieces[0].upper(), *pieces[1:]]
-        kind = "appendix" if kind == "section" else kind
-    name = " ".join([kind.title(), *pieces])
-    name = re.sub(r"(?<=[\dA-Z]) (?=\d)", ".", name)
-    return re.sub(r"(?<=\d) (?=[a-z])", ", ", name)
+    shown = " ".join(value.split())
+    return re.sub(r"^(\d+)\.(?=\s|$)", r"\1\\.", shown)  # "1." would begin a list
+
+
+def joined(root: Path, records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Records with the words of their chapters, as the pages and the ledger show them.
+
+    Raises `WordsError` with every misfit between the words of a chapter and its record.
+    """
+    found, misfits = [], []
+    for record in records:
+        if record["schema"] == "lowdim-record/1":
+            found.append(_first_edition(record))
+            continue
+        chapter = record["chapter"]
+        said = words.of_chapter(root, chapter)
+        misfits += words.problems(said, record, where=f"notebooks/{chapter}.md")
+        if not misfits:
+            path = root / "notebooks" / f"{chapter}.md"
+            title = first_heading(path.read_text(encoding="utf-8")) or chapter
+            found.append(words.join(record, said, title=title))
+    if misfits:
+        raise words.WordsError("\n".join(misfits))
+    return found
+
+
+def _first_edition(record: Record) -> dict[str, Any]:
+    """A record that holds its own words, as plain text, with these made Markdown."""
+    claims = []
+    for claim in record["claims"]:
+        clean = {key: text(claim[key]) for key in ("source", "statement", "evidence")}
+        errata = [{key: text(value) for key, value in slip.items()} for slip in claim["errata"]]
+        claims.append({**claim, **clean, "errata": errata})
+    return {**record, "title": text(record["title"]), "claims": claims}
 
 
 def ledger(records: Sequence[Record], *, labels: Iterable[str] = ()) -> str:
@@ -110,7 +95,7 @@ def ledger(records: Sequence[Record], *, labels: Iterable[str] = ()) -> str:
                 [
                     f'<span id="{claim["id"]}-verdict"></span>{_claim_link(record, claim, labels)}',
                     _id_link(record, claim),
-                    f"{claim['kind']}; {text(claim['source'])}",
+                    f"{claim['kind']}; {one_line(claim['source'])}",
                 ]
             )
             numbers = [
@@ -143,12 +128,12 @@ def errata(records: Sequence[Record], *, labels: Iterable[str] = ()) -> str:
             for slip in claim["errata"]:
                 lines += [
                     "::::{div} lowdim-card",
-                    f"**{text(slip['where'])}** {_claim_link(record, claim, labels)} "
+                    f"**{one_line(slip['where'])}** {_claim_link(record, claim, labels)} "
                     f"{badge(claim['verdict'], claim['tags'])}",
                     "",
                 ]
                 for word in ("printed", "correct", "why", "consequence"):
-                    lines += [word.title(), f": {text(slip[word])}", ""]
+                    lines += [word.title(), f": {one_line(slip[word])}", ""]
                 lines += ["::::", ""]
     return "\n".join(lines) + "\n"
 
@@ -251,8 +236,11 @@ def write_all(root: Path, records: Sequence[Record]) -> list[Path]:
     """Write the four pages under ``book/_generated``; return their paths."""
     from lowdim.publish.records import read
 
+    records = joined(root, records)
     labels = proof_labels(root, [record["chapter"] for record in records])
+    titles = {record["chapter"]: record["title"] for record in records}
     sizes = [read(path) for path in sorted((root / "book" / "records").glob("*/*.json"))]
+    sizes = [{**kept, "title": titles.get(kept["chapter"], kept["chapter"])} for kept in sizes]
     folder = root / "book" / "_generated"
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
@@ -286,7 +274,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> li
 
 
 def _chapter_link(record: Record) -> str:
-    return f"[{text(record['title'])}](/notebooks/{record['chapter']}.md)"
+    return f"[{record['title']}](/notebooks/{record['chapter']}.md)"
 
 
 def _id_link(record: Record, claim: Record) -> str:

@@ -17,37 +17,136 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lowdim.evidence.values import LONGEST
+from lowdim.evidence.vocabulary import ID, TAGS, VERDICTS
 from lowdim.publish.source import first_heading
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 KEY = "lowdim_record"
-SCHEMA = Path(__file__).resolve().parent.parent / "record.schema.json"
+VERSION = "lowdim-record/2"
+DATA_COUNTS = ("available", "taken", "classes", "side")
+FIRST = Path(__file__).resolve().parent.parent / "record.schema.json"
 
 
 class RecordError(ValueError):
     """One sentence: what is wrong with a record, and whose it is."""
 
 
+def schema() -> dict[str, Any]:
+    """What a record is, as a JSON schema: numbers, names and units; its words are the book's.
+
+    >>> schema()["properties"]["schema"]
+    {'const': 'lowdim-record/2'}
+    """
+    count = {"type": "integer", "minimum": 0}
+    name = {"type": "string", "minLength": 1}
+    real = {"type": ["number", "null"]}
+    value = {"$ref": "#/$defs/value"}
+
+    def closed(properties: dict[str, Any], *optional: str, **more: Any) -> dict[str, Any]:
+        needed = [key for key in properties if key not in optional]
+        return {
+            "type": "object",
+            "additionalProperties": False,
+            "required": needed,
+            "properties": properties,
+            **more,
+        }
+
+    step = closed({"rung": name, "instances": count, "violations": count, "worst": real})
+    line = closed(
+        {
+            "quantity": name,
+            "reported": value,
+            "measured": value,
+            "reading": {"type": "string"},
+            "agrees": {"type": ["boolean", "null"]},
+        }
+    )
+    claim = closed(
+        {
+            "id": {"type": "string", "pattern": ID.pattern},
+            "verdict": {"enum": list(VERDICTS)},
+            "supported": {"type": "boolean"},
+            "tags": {"type": "array", "uniqueItems": True, "items": {"enum": list(TAGS)}},
+            "trials": count,
+            "violations": count,
+            "tightness": real,
+            "ladder": {"type": "array", "items": step},
+            "lines": {"type": "array", "items": line},
+        }
+    )
+    data = {key: name for key in ("name", "title", "split", "licence", "source", "citation")}
+    data |= {key: {"type": "integer", "minimum": 1} for key in DATA_COUNTS}
+    data |= {
+        "kind": {"enum": ["built in", "official files", "subset"]},
+        "files": {"type": "array", "items": {"type": "string", "pattern": r"^[^/\\]+$"}},
+        "whole": {"type": "boolean"},
+        "checked": {"type": "boolean"},
+        "per_class": {"type": ["integer", "null"], "minimum": 1},
+        "seed": {"type": "integer"},
+    }
+    machine = {"system": name, "processor": name, "cores": count, "threads": count}
+    return closed(
+        {
+            "schema": {"const": VERSION},
+            "chapter": {"type": "string", "pattern": "^[a-z0-9_]+/[a-z0-9_]+$"},
+            "seed": {"type": "integer"},
+            "parameters": {"type": "object"},
+            "preset": {"type": ["string", "null"]},
+            "seconds": {"type": "number", "minimum": 0},
+            "versions": {"type": "object", "additionalProperties": name},
+            "machine": closed(machine),
+            "claims": {"type": "array", "minItems": 1, "items": claim},
+            "values": {"type": "object", "additionalProperties": value},
+            "data": closed(data),
+        },
+        "data",
+        title="What one run of one chapter found",
+        **{
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$defs": {
+                "value": {
+                    "description": "a number, a truth value, a name, an estimate with its error, "
+                    "a share, a fraction, or a list of such; null where there is none",
+                    "anyOf": [
+                        {"type": ["number", "boolean", "null"]},
+                        {"type": "string", "maxLength": LONGEST},
+                        closed({"value": real, "error": real}),
+                        closed({"count": count, "of": count}),
+                        closed(
+                            {"numerator": {"type": "integer"}, "denominator": {"type": "integer"}}
+                        ),
+                        {"type": "array", "items": value},
+                    ],
+                }
+            },
+        },
+    )
+
+
 @cache
-def _validator() -> Any:
+def _validator(version: str) -> Any:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    if version == "lowdim-record/1":
+        return Draft202012Validator(json.loads(FIRST.read_text(encoding="utf-8")))
+    return Draft202012Validator(schema())
 
 
 def validate(record: Mapping[str, Any], *, whose: str = "The record") -> None:
     """Raise `RecordError` with the first thing that does not fit the schema.
 
-    >>> validate({"schema": "lowdim-record/1"}, whose="x.json")
+    >>> validate({"schema": "lowdim-record/2"}, whose="x.json")
     Traceback (most recent call last):
         ...
     lowdim.publish.records.RecordError: x.json is no valid record: 'chapter' is a required property.
     """
     from jsonschema.exceptions import best_match
 
-    problem = best_match(_validator().iter_errors(record))
+    problem = best_match(_validator(record.get("schema", VERSION)).iter_errors(record))
     if problem is not None:
         where = "/".join(str(step) for step in problem.absolute_path)
         message = " ".join(problem.message.split())
@@ -100,11 +199,12 @@ def extract(nb: NotebookNode, *, chapter: str, preset: str | None = None) -> dic
     record = {
         **json.loads(json.dumps(found[0])),
         "chapter": chapter,
-        "title": first_heading(prose) or chapter,
         "parameters": values,
         "seed": values["seed"],
         "preset": preset,
     }
+    if record["schema"] == "lowdim-record/1":
+        record["title"] = first_heading(prose) or chapter
     validate(record, whose=f"What {chapter} left")
     return record
 

@@ -1,28 +1,42 @@
-"""The committed outputs that the tests compare each chapter's verdict with.
+"""What the tests compare each chapter with: its verdict table, and every number that it says.
 
-`tests/references/<part>/<chapter>.json` keeps, for every cell tagged `nbval-check-output`, its
-text under the hash of the cell's source, and the parameters of the run. A reference whose hashes
-or parameters are no longer the chapter's is stale. `lowdim references` writes them by running
-the chapters; nobody edits them.
+`tests/references/<part>/<chapter>.json` keeps, for the chapter's run with its CI parameters, the
+text of every cell tagged `nbval-check-output`, and each value with how far it may be off. Words
+are not in it: rewording makes no reference stale. `lowdim references` writes them by running the
+chapter several times; nobody edits them.
+
+How far a value may be off is measured. The chapter is run on one thread, then on two threads with
+plainer instructions, as another processor would have. A value that does not move is held to
+:data:`EXACT`; one that moves came out of something that amplifies rounding, such as training or a
+search, and is held to what that run, and one with another seed, make of it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lowdim.publish import records
 from lowdim.publish.chapters import Chapter
+from lowdim.publish.executor import ChapterFailed, execute
 from lowdim.publish.records import write_atomically
-from lowdim.publish.running import book_root, execute
+from lowdim.publish.running import book_root
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 TAG = "nbval-check-output"
 PRESET = "ci"
+EXACT = 5e-6  # relative: the last of the six digits that a record keeps
+ROOM = 3.0  # times what was measured between two processors, of which there are more than two
+OTHER_PROCESSOR = {
+    "ATEN_CPU_CAPABILITY": "default",
+    "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
+    "OPENBLAS_CORETYPE": "Nehalem",
+    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "2"),
+}
 
 
 class ReferenceProblem(ValueError):
@@ -39,28 +53,13 @@ def ci_values(chapter: Chapter) -> dict[str, Any]:
     return dict(chapter.presets.get(PRESET, {}))
 
 
-def prepared(chapter: Chapter) -> NotebookNode:
-    """The chapter as a notebook, unexecuted, with its CI parameters injected by papermill."""
-    import jupytext
-    from papermill.iorw import load_notebook_node
-    from papermill.parameterize import parameterize_notebook
-
-    nb = load_notebook_node(jupytext.read(chapter.path))  # gives every cell the tags it looks for
-    values = ci_values(chapter)
-    if not values:
-        return nb
-    return parameterize_notebook(nb, values, kernel_name="python3", language="python")
-
-
-def check_cells(nb: NotebookNode) -> dict[str, NotebookNode]:
-    """The cells to compare by key; a source that comes twice is told apart by its place."""
-    found: dict[str, NotebookNode] = {}
-    for cell in nb.cells:
-        if cell.cell_type == "code" and TAG in cell.metadata.get("tags", []):
-            key = hashlib.sha256(cell.source.strip().encode()).hexdigest()
-            again = sum(known.partition("-")[0] == key for known in found)
-            found[f"{key}-{again + 1}" if again else key] = cell
-    return found
+def check_cells(nb: NotebookNode) -> list[NotebookNode]:
+    """The cells to compare, in order."""
+    return [
+        cell
+        for cell in nb.cells
+        if cell.cell_type == "code" and TAG in cell.metadata.get("tags", [])
+    ]
 
 
 def kept(outputs: Iterable[Any]) -> list[dict[str, Any]]:
@@ -85,65 +84,190 @@ def kept(outputs: Iterable[Any]) -> list[dict[str, Any]]:
     return ([stream] if printed else []) + shown
 
 
-def load(chapter: Chapter, nb: NotebookNode) -> dict[str, list[dict[str, Any]]]:
-    """The reference outputs by key; `ReferenceProblem` if missing, stale or empty."""
-    path = reference_path(chapter)
+def load(chapter: Chapter) -> dict[str, Any]:
+    """The chapter's reference; `ReferenceProblem` if it is missing, damaged, stale or empty."""
     refresh = f"run `lowdim references {chapter.name}`, look at the difference and commit it."
-    cells = check_cells(nb)
-    if not cells:
-        raise ReferenceProblem(
-            f"notebooks/{chapter.name}.md has no cell tagged '{TAG}', so nothing would be compared."
-        )
+    path = reference_path(chapter)
     if not path.is_file():
         raise ReferenceProblem(f"{chapter.name} has no reference: {refresh}")
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        outputs, parameters = stored["cells"], stored["parameters"]
-    except (json.JSONDecodeError, KeyError, TypeError):
+        cells, parameters, _ = stored["cells"], stored["parameters"], stored["values"].items()
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError):
         raise ReferenceProblem(f"The reference of {chapter.name} is damaged: {refresh}") from None
-    if set(outputs) != set(cells):
-        raise ReferenceProblem(
-            f"The reference of {chapter.name} is stale, a check cell's source changed: {refresh}"
-        )
     if parameters != chapter.defaults | ci_values(chapter):
         raise ReferenceProblem(
             f"The reference of {chapter.name} is stale, its parameters changed: {refresh}"
         )
-    if not all(kept(outputs[key]) for key in cells):
+    if not cells or not all(kept(outputs) for outputs in cells):
         raise ReferenceProblem(
             f"The reference of {chapter.name} has a check cell without output: {refresh}"
         )
-    return outputs
+    return stored
+
+
+def differences(values: Mapping[str, Any], reference: Mapping[str, Any]) -> list[str]:
+    """How values that a run said differ from the reference, a sentence each.
+
+    >>> differences({"a": 1.05}, {"a": {"is": 1.0, "within": 0.001}})
+    ['a is 1.05, but the reference has 1.0, within 0.001']
+    """
+    found = [f"{name} is said, but the reference has none" for name in values.keys() - reference]
+    found += [f"{name} is not said any more" for name in reference.keys() - values]
+    for name in sorted(values.keys() & reference.keys()):
+        expected, within = reference[name]["is"], reference[name]["within"]
+        if not _agree(values[name], expected, within):
+            found.append(
+                f"{name} is {values[name]}, but the reference has {expected}"
+                + (f", within {within:g}" if within else "")
+            )
+    return sorted(found)
+
+
+def _agree(value: Any, expected: Any, within: float) -> bool:
+    pairs = list(_pairs(value, expected))
+    return all(pair is not None and _near(*pair, within) for pair in pairs)
+
+
+def _near(a: Any, b: Any, within: float) -> bool:
+    if _is_real(a) and _is_real(b):
+        exact = isinstance(a, int) and isinstance(b, int)
+        return abs(a - b) <= max(within, 0 if exact else EXACT * abs(b))
+    return a == b
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _pairs(a: Any, b: Any) -> Iterator[tuple[Any, Any] | None]:
+    """The leaves of two values side by side; None where their shapes differ."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping) and a.keys() == b.keys():
+        for key in a:
+            yield from _pairs(a[key], b[key])
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for left, right in zip(a, b, strict=True):
+            yield from _pairs(left, right)
+    elif isinstance(a, Mapping | list) or isinstance(b, Mapping | list):
+        yield None
+    else:
+        yield a, b
+
+
+def distance(a: Any, b: Any) -> float:
+    """The largest difference between two values, leaf by leaf; infinite if they cannot be compared.
+
+    >>> distance([1.0, {"value": 2, "error": 1}], [1.5, {"value": 2, "error": 3}])
+    2.0
+    >>> distance("GELU", "ReLU")
+    inf
+    """
+    largest = 0.0
+    for pair in _pairs(a, b):
+        if pair is None or not (_is_real(pair[0]) and _is_real(pair[1])):
+            if pair is None or pair[0] != pair[1]:
+                return float("inf")
+        else:
+            largest = max(largest, float(abs(pair[0] - pair[1])))
+    return largest
+
+
+def tolerances(
+    values: Mapping[str, Any], elsewhere: Mapping[str, Any], seeded: Mapping[str, Any] | None
+) -> dict[str, dict[str, Any]]:
+    """Each value with how far it may be off, from what it was elsewhere and with another seed.
+
+    >>> tolerances({"a": 1, "b": 0.5}, {"a": 1, "b": 0.51}, {"a": 2, "b": 0.6})["b"]["within"]
+    0.1
+    >>> tolerances({"a": 1}, {"a": 1}, {"a": 2})["a"]["within"]
+    0
+    """
+    found = {}
+    for name, value in values.items():
+        within = 0.0
+        if not _agree(elsewhere.get(name), value, 0.0):
+            moved = ROOM * distance(elsewhere.get(name), value)
+            by_seed = distance(seeded.get(name), value) if seeded else 0.0
+            within = max(moved, by_seed if by_seed < float("inf") else 0.0)
+        found[name] = {"is": value, "within": float(f"{within:.2g}") if within else 0}
+    return found
 
 
 def measure(chapter: Chapter, *, progress: bool = False) -> str:
-    """Run the chapter with its CI parameters, one thread; return the reference file's new text.
+    """Run the chapter with its CI parameters; return the reference file's new text.
 
-    Raises `ChapterFailed`, and `ReferenceProblem` if a check cell shows nothing to compare.
+    It runs on one thread, then as on another processor, and with another seed if that moved
+    anything. Raises `ChapterFailed`, and `ReferenceProblem` if a check cell shows nothing to
+    compare, if a value differs elsewhere and is no number, or if this run does not carry a verdict.
     """
-    values = ci_values(chapter)
-    nb = execute(chapter, values, progress=progress, one_thread=True)
-    cells = {key: kept(cell.outputs) for key, cell in check_cells(nb).items()}
-    if not cells or not all(cells.values()):
+    root, values = book_root(chapter), ci_values(chapter)
+    nb = execute(root, chapter.name, values, one_thread=True, progress=progress)
+    record = records.extract(nb, chapter=chapter.name)
+    cells = [kept(cell.outputs) for cell in check_cells(nb)]
+    if not cells or not all(cells):
         raise ReferenceProblem(
             f"notebooks/{chapter.name}.md needs a cell tagged '{TAG}', and each must show text."
+        )
+    if lost := [claim["id"] for claim in record["claims"] if not claim.get("supported", True)]:
+        raise ReferenceProblem(
+            f"{chapter.name} cannot have a reference: its own run does not carry the verdict on "
+            f"{', '.join(lost)}."
+        )
+    other = execute(root, chapter.name, values, environment=OTHER_PROCESSOR, progress=progress)
+    elsewhere = _said(other, chapter)
+    seeded = None
+    said = _said(nb, chapter)
+    if not all(_agree(elsewhere.get(name), value, 0.0) for name, value in said.items()):
+        seed = {**values, "seed": record["seed"] + 1}
+        try:
+            again = execute(root, chapter.name, seed, one_thread=True, progress=progress)
+            seeded = _said(again, chapter)
+        except ChapterFailed:
+            seeded = None  # another seed may be one that the chapter refuses
+    found = tolerances(said, elsewhere, seeded)
+    if torn := [name for name, entry in found.items() if entry["within"] == float("inf")]:
+        raise ReferenceProblem(
+            f"{chapter.name} says {', '.join(torn)} otherwise on another processor, and it is no "
+            "number: say what it is chosen by."
         )
     document = {
         "cells": cells,
         "chapter": chapter.name,
         "parameters": chapter.defaults | values,
+        "values": found,
     }
-    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def refresh(chapter: Chapter, *, check: bool = False, progress: bool = False) -> bool:
     """Run the chapter and bring its reference up to date; return whether it was already.
 
-    With `check` nothing is written.
+    With `check` nothing is written, and the chapter is run once: it is compared as the tests do.
     """
     path = reference_path(chapter)
+    if check:
+        return not compare(chapter, execute_once(chapter, progress=progress))
     new = measure(chapter, progress=progress)
     current = path.is_file() and path.read_text(encoding="utf-8") == new
-    if not current and not check:
+    if not current:
         write_atomically(path, new)
     return current
+
+
+def execute_once(chapter: Chapter, *, progress: bool = False) -> NotebookNode:
+    """The chapter's run that is compared: its CI parameters, one thread."""
+    return execute(
+        book_root(chapter), chapter.name, ci_values(chapter), one_thread=True, progress=progress
+    )
+
+
+def compare(chapter: Chapter, nb: NotebookNode) -> list[str]:
+    """What of an executed chapter is not as its reference has it, a sentence each."""
+    reference = load(chapter)
+    cells = [kept(cell.outputs) for cell in check_cells(nb)]
+    found = [] if cells == reference["cells"] else ["a compared cell shows something else"]
+    return found + differences(_said(nb, chapter), reference["values"])
+
+
+def _said(nb: NotebookNode, chapter: Chapter) -> dict[str, Any]:
+    return records.extract(nb, chapter=chapter.name).get("values", {})

@@ -1,38 +1,26 @@
 """Run one chapter with chosen parameters: an executed notebook, a page, a record.
 
-papermill runs it, in the chapter's own folder and in a kernel of this interpreter. Everything is
-made in a temporary folder and moved into place at the end, so that a failure leaves nothing.
+Everything is made in a temporary folder and moved into place at the end, so that a failure leaves
+nothing.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lowdim.publish import kernels, records
+from lowdim.publish import executor, records
 from lowdim.publish.chapters import Chapter
 from lowdim.publish.parameters import UsageError, check_all
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
-
-TAIL = 12  # lines of a traceback that are worth showing
-
-
-class ChapterFailed(RuntimeError):
-    """A chapter did not run to its end: one sentence, and the tail of the traceback."""
-
-    def __init__(self, sentence: str, tail: str = "") -> None:
-        super().__init__(sentence)
-        self.tail = tail
 
 
 @dataclass(frozen=True)
@@ -128,65 +116,9 @@ def execute(
     progress: bool = False,
     one_thread: bool = False,
 ) -> NotebookNode:
-    """The chapter's notebook after papermill has run it with `values` injected.
-
-    What the chapter derives from its parameters is recomputed, because the parameters cell holds
-    literals only. Raises `ChapterFailed`.
-    """
-    import jupytext
-    import papermill
-    from jupyter_client.manager import AsyncKernelManager
-    from nbclient.exceptions import DeadKernelError
-
-    nb = jupytext.read(chapter.path)
-    added = kernels.environment(book_root(chapter), one_thread=one_thread)
-    try:
-        with _quiet():
-            done = papermill.execute_notebook(
-                nb,
-                None,
-                parameters=dict(values),
-                kernel_name="python3",
-                language="python",
-                progress_bar={"desc": chapter.name, "unit": " cells"} if progress else False,
-                kernel_manager_class=kernels.manager_class(AsyncKernelManager, added),
-                resources={"metadata": {"path": str(chapter.path.parent)}},
-            )
-    except papermill.PapermillExecutionError as error:
-        raise _failure(chapter, error) from None
-    except DeadKernelError:
-        raise ChapterFailed(
-            f"{chapter.name} failed: its kernel died, most often for want of memory."
-        ) from None
-    done.metadata.pop("papermill", None)  # it would hold the whole input once more
-    for cell in done.cells:
-        cell.metadata.pop("papermill", None)
-    return done
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """papermill's own log lines say nothing that we do not say."""
-    import logging
-
-    logger = logging.getLogger("papermill")
-    before = logger.disabled
-    logger.disabled = True
-    try:
-        yield
-    finally:
-        logger.disabled = before
-
-
-def _failure(chapter: Chapter, error: Any) -> ChapterFailed:
-    trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback)).strip().splitlines()
-    tail = "\n".join(["..."] * (len(trace) > TAIL) + trace[-TAIL:])
-    first = next((line for line in error.source.splitlines() if line.strip()), "").strip()
-    message = " ".join(str(error.evalue).split()).rstrip(".")
-    return ChapterFailed(
-        f"{chapter.name} failed in code cell {error.exec_count} ('{first}'): "
-        f"{error.ename}: {message}.",
-        tail,
+    """The chapter's notebook after it ran with `values` injected; raises `ChapterFailed`."""
+    return executor.execute(
+        book_root(chapter), chapter.name, values, progress=progress, one_thread=one_thread
     )
 
 

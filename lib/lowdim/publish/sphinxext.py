@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lowdim.evidence.vocabulary import style
+from lowdim.publish import directives, words
 from lowdim.publish.execute import CACHE, RECORDS, chapter_path, drop_stale
 from lowdim.publish.pages import notebook_url
 
@@ -29,12 +31,15 @@ PREFIX = "notebooks/"
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
+    directives.setup(app)
     _read_alt_from_outputs()
     app.connect("builder-inited", _drop_stale)
     # After the theme (priority 501) has made its download menu.
     app.connect("html-page-context", _add_to_page, priority=600)
     app.connect("html-page-context", _leave_thebe_out, priority=600)
     app.connect("build-finished", _write_notebooks)
+    app.connect("build-finished", _write_style)
+    app.add_css_file("verdicts.css")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -64,7 +69,7 @@ def _with_alt(plain: Callable[..., list[nodes.Element]]) -> Callable[..., list[n
     def render_image(self: NbElementRenderer, data: MimeData) -> list[nodes.Element]:
         images = plain(self, data)
         for image in images:
-            alt = data.output_metadata.get("lowdim_alt") or image.get("alt", "")
+            alt = data.output_metadata.get("lowdim_alt") or _filled(self, image.get("alt", ""))
             if alt:
                 image["alt"] = str(alt)
             else:  # fails the strict build
@@ -73,6 +78,19 @@ def _with_alt(plain: Callable[..., list[nodes.Element]]) -> Callable[..., list[n
 
     render_image.lowdim_wraps = plain
     return render_image
+
+
+def _filled(renderer: NbElementRenderer, alt: str) -> str:
+    """Alt text that a cell's metadata has, with the values of the page's run."""
+    if "{" not in alt:
+        return alt
+    env = renderer.renderer.sphinx_env
+    record = directives.record_of(env, directives.chapter_of(env.docname))
+    try:
+        return words.fill(alt, words.values_of(record))
+    except words.WordsError as problem:
+        renderer.logger.warning(str(problem), subtype="image")
+        return alt
 
 
 def _drop_stale(app: Sphinx) -> None:
@@ -138,6 +156,12 @@ def footer(record: dict[str, Any], *, notebook: str, pathto: Callable[[str], str
         f'<p><a href="{notebook}" download>Download notebook (.ipynb)</a> · '
         f'<a href="{ledger}">Ledger</a>: {claims}</p></footer>'
     )
+
+
+def _write_style(app: Sphinx, problem: Exception | None) -> None:
+    if problem is None and app.builder.format == "html":
+        target = Path(app.outdir) / "_static" / "verdicts.css"
+        target.write_text(style(), encoding="utf-8")
 
 
 def _write_notebooks(app: Sphinx, problem: Exception | None) -> None:

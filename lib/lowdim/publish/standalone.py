@@ -19,6 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from lowdim.publish import records
+from lowdim.publish.execute import RECORDS
+
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
@@ -71,9 +74,25 @@ def _write_book(nb: NotebookNode, name: str, root: Path, book: Path) -> None:
             shown.cells.append(nbformat.v4.new_markdown_cell(BIBLIOGRAPHY))
     shown.metadata.pop("jupytext", None)
     nbformat.write(shown, book / f"{name}.ipynb")
+    _take_along(shown, name, root, book)
     (book / "_toc.yml").write_text(f"format: jb-book\nroot: {name}\n", encoding="utf-8")
     settings = _settings(root, bibliography.is_file())
     (book / "_config.yml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+
+
+def _take_along(nb: NotebookNode, name: str, root: Path, book: Path) -> None:
+    """The records that the page's directives ask for: this run's, and those that were kept."""
+    chapter = nb.metadata.get("lowdim", {}).get("chapter")
+    if chapter is None:
+        return
+    preset = nb.metadata["lowdim"].get("preset")
+    record = records.extract(nb, chapter=chapter, preset=preset)
+    records.write(record, book / RECORDS / f"{name}.json")
+    part, _, stem = chapter.partition("/")
+    for kept in (root / "book" / "records" / part).glob(f"{stem}.*.json"):
+        target = book / "book" / "records" / part / kept.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(kept, target)
 
 
 def _settings(root: Path, bibliography: bool) -> dict[str, Any]:

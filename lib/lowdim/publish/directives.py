@@ -1,0 +1,382 @@
+"""What a chapter's Markdown may say beyond MyST: claims, evidence, errata, values, kept runs.
+
+Roles ``{value}``, ``{when}`` and ``{badge}``; directives ``{claim}``, ``{evidence}``,
+``{erratum}``, ``{kept}`` and ``{when}``; and the options ``source``, ``reading``, ``says`` and
+``uses`` of every ``prf:`` directive. Numbers come from the record of the page's run,
+``_build/records/<chapter>.json``; a kept larger run shows the same sentences with its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives as options
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from lowdim.evidence import values as measured
+from lowdim.evidence.vocabulary import badge, claim_name
+from lowdim.publish import words
+from lowdim.publish.execute import RECORDS
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+PREFIX = "notebooks/"
+logger = logging.getLogger(__name__)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register roles and directives with Sphinx."""
+    for name, role in {"value": ValueRole, "when": WhenRole, "badge": BadgeRole}.items():
+        app.add_role(name, role())
+    for name, directive in {
+        "claim": ClaimDirective,
+        "evidence": EvidenceDirective,
+        "erratum": ErratumDirective,
+        "kept": KeptDirective,
+        "when": WhenDirective,
+    }.items():
+        app.add_directive(name, directive)
+    _let_proofs_state_claims()
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def chapter_of(docname: str) -> str:
+    """The chapter whose page ``docname`` is.
+
+    >>> chapter_of("notebooks/preserve/lemma_4_1")
+    'preserve/lemma_4_1'
+    """
+    return docname.removeprefix(PREFIX)
+
+
+def record_of(env: BuildEnvironment, chapter: str) -> dict[str, Any]:
+    """The record of the page's own run; an empty one if there is none."""
+    kept = env.temp_data.setdefault("lowdim_records", {})
+    if chapter not in kept:
+        path = Path(env.srcdir) / RECORDS / f"{chapter}.json"
+        read = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        kept[chapter] = read or {"claims": [], "values": {}, "parameters": {}}
+    return kept[chapter]
+
+
+def kept_records(env: BuildEnvironment, chapter: str) -> list[dict[str, Any]]:
+    """The committed records of larger runs of a chapter, by preset."""
+    folder = Path(env.srcdir, "book", "records", chapter).parent
+    name = chapter.rpartition("/")[2]
+    return [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob(f"{name}.*.json"))
+    ]
+
+
+class _Here:
+    """What roles and directives share: the page's chapter, its record, its values."""
+
+    env: BuildEnvironment
+
+    @property
+    def record(self) -> dict[str, Any]:
+        return record_of(self.env, chapter_of(self.env.docname))
+
+    @property
+    def chapter(self) -> str:
+        # The page of a run stands alone, and its name is not the chapter's.
+        return self.record.get("chapter") or chapter_of(self.env.docname)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return words.values_of(self.record)
+
+    def ruling(self, name: str) -> dict[str, Any] | None:
+        """What this page's run found of ``name`` (``theorem-3-1``, or a full id)."""
+        known = {claim["id"]: claim for claim in self.record["claims"]}
+        part = self.chapter.partition("/")[0]
+        return known.get(name) or known.get(f"{part}.{name}")
+
+
+class ValueRole(SphinxRole, _Here):
+    """``{value}`name:format```, or ``{value}`part/chapter::name``` on another page."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        chapter, _, content = self.text.rpartition("::")
+        record = record_of(self.env, chapter) if chapter else self.record
+        try:
+            shown = words.inserted(content, words.values_of(record))
+        except words.WordsError as problem:
+            logger.warning("%s", problem, location=self.get_location())
+            shown = self.text
+        return [nodes.inline("", shown, classes=["lowdim-value"])], []
+
+
+class WhenRole(SphinxRole, _Here):
+    """``{when}`condition | text if it holds | text if not```."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        try:
+            text = words.chosen(self.text, self.values)
+        except words.WordsError as problem:
+            logger.warning("%s", problem, location=self.get_location())
+            return [nodes.inline("", self.text)], []
+        if not text:
+            return [], []
+        return self.inliner.parse(text, self.lineno, None, nodes.inline())
+
+
+class BadgeRole(SphinxRole, _Here):
+    """``{badge}`theorem-3-1```: the verdict of a claim of this chapter."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        return badge_nodes(self.ruling(self.text), self.text), []
+
+
+def badge_nodes(ruling: Mapping[str, Any] | None, name: str) -> list[nodes.Node]:
+    """The badge of a ruling; where the page's run has none, its place stays empty."""
+    if ruling is None:
+        return [nodes.inline("", "not run", classes=["verdict"])]
+    text = badge(ruling["verdict"], ruling["tags"])
+    shown: list[nodes.Node] = [nodes.raw("", text, format="html")]
+    plain = " · ".join([ruling["verdict"], *ruling["tags"]])
+    shown.append(nodes.raw("", plain, format="latex"))
+    if not ruling.get("supported", True):
+        shown.append(nodes.emphasis("", " (this run does not support it)"))
+    return shown
+
+
+class _Stating(SphinxDirective, _Here):
+    """Directives that show sentences of the chapter."""
+
+    def inline(self, text: str) -> list[nodes.Node]:
+        found, messages = self.state.inline_text(text, self.lineno)
+        return [*found, *messages]
+
+    def line(self, name: str, given: Mapping[str, str]) -> nodes.paragraph:
+        """Badge, source and reading of a claim, as one paragraph."""
+        paragraph = nodes.paragraph(classes=["lowdim-source"])
+        paragraph += badge_nodes(self.ruling(name), name)
+        if source := given.get("source"):
+            paragraph += [nodes.Text(" Source: "), *self.inline(source.rstrip(".") + ".")]
+        if reading := given.get("reading"):
+            paragraph += [nodes.Text(" Our reading: "), *self.inline(reading)]
+        return paragraph
+
+
+class ClaimDirective(_Stating):
+    """A claim that has no theorem-like block of its own: a figure, an equation, half a theorem."""
+
+    has_content = True
+    required_arguments = 1
+    option_spec = dict.fromkeys(words.OPTIONS, options.unchanged)
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        full = f"{self.chapter.partition('/')[0]}.{name}"
+        box = nodes.container(classes=["lowdim-claim"], ids=[nodes.make_id(full)])
+        self.set_source_info(box)
+        title = nodes.strong("", claim_name(full) + ". ")
+        body = nodes.Element()
+        self.state.nested_parse(self.content, self.content_offset, body)
+        if body.children and isinstance(body[0], nodes.paragraph):
+            body[0].insert(0, title)
+        else:
+            body.insert(0, nodes.paragraph("", "", title))
+        box += [*body.children, self.line(name, self.options)]
+        return [box]
+
+
+class EvidenceDirective(_Stating):
+    """What carries a verdict: one sentence or two, with this run's numbers and the kept run's."""
+
+    has_content = True
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        full = f"{self.chapter.partition('/')[0]}.{name}"
+        box = nodes.container(classes=["lowdim-evidence"])
+        self.set_source_info(box)
+        head = nodes.paragraph(classes=["lowdim-evidence-head"])
+        head += [nodes.strong("", claim_name(full)), nodes.Text(" ")]
+        head += badge_nodes(self.ruling(name), name)
+        box += head
+        self.state.nested_parse(self.content, self.content_offset, box)
+        box += self.kept("\n".join(self.content), full)
+        return [box]
+
+    def kept(self, text: str, name: str) -> list[nodes.Node]:
+        """The same sentences with the numbers of a kept run, where it has them all."""
+        asked = words.names(text)
+        if not asked:
+            return []
+        shown = []
+        for record in kept_records(self.env, self.chapter):
+            values = words.values_of(record)
+            here = any(claim["id"] == name for claim in record["claims"])
+            if (
+                here
+                and asked <= set(values)
+                and words.fill(text, values) != words.fill(text, self.values)
+            ):
+                paragraph = nodes.paragraph(classes=["lowdim-kept"])
+                paragraph += nodes.emphasis("", f"In the kept run ({record['preset']}): ")
+                paragraph += self.inline(" ".join(words.fill(text, values).split()))
+                shown.append(paragraph)
+        return shown
+
+
+class ErratumDirective(_Stating):
+    """A slip of the paper: where, what is printed, what is right, why, and what follows."""
+
+    required_arguments = 1
+    option_spec = dict.fromkeys(words.FIELDS, options.unchanged_required)
+
+    def run(self) -> list[nodes.Node]:
+        box = nodes.admonition(classes=["dropdown", "lowdim-erratum"])
+        self.set_source_info(box)
+        title = nodes.title("", "", nodes.Text("Slip: "), *self.inline(self.options["where"]))
+        box += title
+        terms = nodes.definition_list()
+        for field in words.FIELDS[1:]:
+            paragraph = nodes.paragraph("", "", *self.inline(self.options[field]))
+            item = nodes.definition_list_item(
+                "", nodes.term("", field.title()), nodes.definition("", paragraph)
+            )
+            terms += item
+        box += terms
+        return [box]
+
+
+class KeptDirective(_Stating):
+    """Today's verdicts beside those of the runs that were kept; with ``lines``, line by line."""
+
+    option_spec = dict.fromkeys(("lines", "preset"), options.unchanged)
+
+    def run(self) -> list[nodes.Node]:
+        records = kept_records(self.env, self.chapter)
+        if preset := self.options.get("preset"):
+            records = [record for record in records if record["preset"] == preset]
+        if not records:
+            return [nodes.paragraph("", "No larger run of this chapter was kept.")]
+        wanted = self.options.get("lines")
+        if wanted is not None:
+            return [table for record in records for table in self.lines(record, wanted.split())]
+        return [self.verdicts(records)]
+
+    def verdicts(self, records: Sequence[Mapping[str, Any]]) -> nodes.Node:
+        """A row for each claim, a column for each run."""
+        head = ["claim", "today", *(_run_name(record) for record in records)]
+        rows = []
+        for claim in self.record["claims"]:
+            cells: list[Any] = [claim_name(claim["id"]), _ruled(claim)]
+            for record in records:
+                found = (c for c in record["claims"] if c["id"] == claim["id"])
+                then = next(found, None)
+                cells.append(_ruled(then) if then else "–")
+            rows.append(cells)
+        return _table(head, rows)
+
+    def lines(self, record: Mapping[str, Any], wanted: Sequence[str]) -> list[nodes.Node]:
+        """What the kept run measured beside what the paper reports."""
+        rows = []
+        for claim in record["claims"]:
+            if not wanted or claim["id"].partition(".")[2] in wanted:
+                for line in claim["lines"]:
+                    agrees = {True: "yes", False: "no", None: "–"}[line["agrees"]]
+                    reported, found = (measured.text(line[k]) for k in ("reported", "measured"))
+                    cells = (line["reading"], line["quantity"], reported, found)
+                    rows.append(
+                        [*(self.inline(words_) if words_ else "–" for words_ in cells), agrees]
+                    )
+        head = ["reading", "quantity", "reported", "measured", "agrees"]
+        name = nodes.paragraph("", "", nodes.emphasis("", _run_name(record)))
+        return [name, _table(head, rows)] if rows else []
+
+
+class WhenDirective(_Stating):
+    """A passage that is shown where a condition on this run's values holds."""
+
+    has_content = True
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        try:
+            if not words.holds(self.arguments[0], self.values):
+                return []
+        except words.WordsError as problem:
+            logger.warning("%s", problem, location=self.get_location())
+        body = nodes.Element()
+        self.state.nested_parse(self.content, self.content_offset, body)
+        return body.children
+
+
+def _run_name(record: Mapping[str, Any]) -> str:
+    name = f"kept run, {record['preset']}"
+    if data := record.get("data"):
+        name += f", {data['taken']}\N{NO-BREAK SPACE}images of {data['title']}"
+    return f"{name}, {record['seconds']:.0f}\N{NO-BREAK SPACE}s"
+
+
+def _ruled(claim: Mapping[str, Any]) -> list[nodes.Node]:
+    """A cell: verdict, then how often it was tried and how near the bound was met."""
+    shown = [*badge_nodes(claim, claim["id"])]
+    facts = [f"{claim['trials']:,} trials"] if claim["trials"] else []
+    if claim["violations"]:
+        facts.append(f"{claim['violations']:,} violations")
+    if claim["tightness"] is not None:
+        facts.append(f"ratio {measured.number(claim['tightness'], '2')}")
+    return [*shown, nodes.Text(" " + ", ".join(facts))] if facts else shown
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> nodes.Node:
+    """A table whose cells are text or inline nodes."""
+    table = nodes.table(classes=["lowdim-table", "lowdim-kept"])
+    group = nodes.tgroup(cols=len(head))
+    group += [nodes.colspec(colwidth=1) for _ in head]
+    table += group
+
+    def row(cells: Sequence[Any]) -> nodes.row:
+        made = nodes.row()
+        for cell in cells:
+            content = [nodes.Text(cell)] if isinstance(cell, str) else cell
+            made += nodes.entry("", nodes.paragraph("", "", *content))
+        return made
+
+    group += nodes.thead("", row(head))
+    group += nodes.tbody("", *(row(cells) for cells in rows))
+    return nodes.container("", table, classes=["lowdim-table"])
+
+
+def _let_proofs_state_claims() -> None:
+    # sphinx-proof's directives take no other options; a claim's source belongs beside its words.
+    from sphinx_proof.directive import ElementDirective
+
+    if "source" in ElementDirective.option_spec:
+        return
+    ElementDirective.option_spec = {
+        **ElementDirective.option_spec,
+        **dict.fromkeys(words.OPTIONS, options.unchanged),
+    }
+    plain = ElementDirective.run
+
+    def run(self: Any) -> list[nodes.Node]:
+        shown = plain(self)
+        label = self.options.get("label", "")
+        if self.options.get("source") and words.ID.match(label):
+            shown.append(_Stating.line(_Borrowed(self), label, self.options))
+        return shown
+
+    ElementDirective.run = run
+
+
+class _Borrowed(_Stating):
+    """A proof directive seen as one of ours."""
+
+    def __init__(self, directive: SphinxDirective) -> None:
+        self.__dict__.update(directive.__dict__)

@@ -1,0 +1,406 @@
+r"""The words of a chapter: what each claim says, its source and reading, evidence and errata.
+
+They are Markdown in the chapter and nowhere else. A ``prf:`` block labelled with a claim's id, or a
+``{claim}`` block, states it; an ``{evidence}`` block says what carries the verdict; an
+``{erratum}`` block is a slip of the paper. Measured values are inserted by name,
+``{value}`slope```, and sentences chosen by them,
+``{when}`broken > 0 | A rung breaks. | No rung breaks.```. Words and numbers meet here
+(:func:`fill`, :func:`join`), when a page is built.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lowdim.evidence import values as measured
+from lowdim.evidence.vocabulary import ID, kind_of, part_of
+
+FIELDS = ("where", "printed", "correct", "why", "consequence")
+OPTIONS = ("source", "reading", "says", "uses")
+_FENCE = re.compile(r"^(`{3,}|~{3,}|:{3,})\{([\w:-]+)\}[ \t]*(.*)$")
+_ROLE = re.compile(r"\{(value|when)\}(`+)(.+?)(?<!`)\2(?!`)")
+
+
+class WordsError(ValueError):
+    """One sentence: what is wrong with the words of a chapter, and what to do."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A directive of a chapter: its name, argument, options, body and line."""
+
+    name: str
+    argument: str
+    options: Mapping[str, str]
+    body: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a claim says: ``body`` whole, ``says`` in one line, where from, under which reading."""
+
+    id: str
+    title: str
+    body: str
+    says: str
+    source: str
+    reading: str
+    uses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Words:
+    """All that a chapter says of its claims, by the claims' ids in the order of the page."""
+
+    statements: Mapping[str, Statement]
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    errata: Mapping[str, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
+    used: frozenset[str] = frozenset()
+
+
+def blocks(text: str, *, start: int = 1) -> Iterator[Block]:
+    """The directives of a MyST text, those inside others too, but nothing inside code cells.
+
+    >>> [b.name for b in blocks(":::{when} x\\n```{evidence} lemma-1\\nYes.\\n```\\n:::\\n")]
+    ['when', 'evidence']
+    """
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines):
+        opening = _FENCE.match(lines[at])
+        plain = re.match(r"^(`{3,}|~{3,})", lines[at])
+        at += 1
+        if not opening and not plain:
+            continue
+        mark, first = (opening or plain)[1], at
+        closing = re.compile(rf"^{re.escape(mark[0])}{{{len(mark)},}}\s*$")
+        while at < len(lines) and not closing.match(lines[at]):
+            at += 1
+        if opening:
+            yield from _block(opening, lines[first:at], start + first - 1)
+        at += 1
+
+
+def _block(opening: re.Match[str], lines: list[str], line: int) -> Iterator[Block]:
+    options, skip = {}, 0
+    while skip < len(lines) and (option := re.match(r"^:([\w-]+):[ \t]*(.*)$", lines[skip])):
+        options[option[1]] = option[2].strip()
+        skip += 1
+    body = "\n".join(lines[skip:])
+    yield Block(opening[2], opening[3].strip(), options, body.strip(), line)
+    if opening[2] != "code-cell":
+        yield from blocks(body, start=line + skip + 1)
+
+
+def read(text: str, *, part: str, where: str = "this chapter") -> Words:
+    """The words of the chapter of ``part`` whose source is ``text``; ``where`` names it in errors.
+
+    Raises `WordsError` if a claim is stated twice, or a block speaks of one that is not stated.
+    """
+    statements: dict[str, Statement] = {}
+    evidence: dict[str, str] = {}
+    errata: dict[str, list[Mapping[str, str]]] = {}
+    for block in blocks(text):
+        at = f"{where}, line {block.line}"
+        if block.name.startswith("prf:") and ID.match(block.options.get("label", "")):
+            _state(statements, block.options["label"], block, at)
+        elif block.name == "claim":
+            _state(statements, f"{part}.{block.argument}", block, at)
+        elif block.name == "evidence":
+            name = f"{part}.{block.argument}"
+            if name in evidence:
+                raise WordsError(f"{at}: a second evidence block for {name}; join the two.")
+            evidence[name] = block.body
+        elif block.name == "erratum":
+            missing = [key for key in FIELDS if not block.options.get(key)]
+            if missing:
+                raise WordsError(
+                    f"{at}: an erratum has the options {', '.join(FIELDS)}; "
+                    f"this one lacks {', '.join(missing)}."
+                )
+            slip = {key: block.options[key] for key in FIELDS}
+            errata.setdefault(f"{part}.{block.argument}", []).append(slip)
+    for name in [*evidence, *errata]:
+        if name not in statements:
+            raise WordsError(
+                f"{where} speaks of {name}, which no block states; it states "
+                f"{', '.join(statements) or 'nothing'}. Correct the name, or add a block "
+                f"```{{claim}} {name.partition('.')[2]}``` with its statement."
+            )
+    return Words(
+        statements,
+        evidence,
+        {name: tuple(slips) for name, slips in errata.items()},
+        frozenset(names(text)),
+    )
+
+
+def _state(statements: dict[str, Statement], name: str, block: Block, at: str) -> None:
+    if not ID.match(name):
+        raise WordsError(f"{at}: {name!r} is no claim id; an id looks like preserve.theorem-3-1.")
+    if name in statements:
+        raise WordsError(f"{at}: {name} is stated twice; remove one of the blocks.")
+    options = block.options
+    title = block.argument if block.name != "claim" else ""
+    statements[name] = Statement(
+        name,
+        title,
+        block.body,
+        options.get("says") or " ".join(block.body.split()),
+        options.get("source", ""),
+        options.get("reading", ""),
+        tuple(filter(None, re.split(r"[,\s]+", options.get("uses", "")))),
+    )
+
+
+def problems(words: Words, record: Mapping[str, Any], *, where: str) -> list[str]:
+    """What does not fit between a chapter's words and a record of it, a sentence each.
+
+    >>> problems(Words({}), {"claims": [], "values": {}}, where="x")
+    []
+    """
+    ruled = [claim["id"] for claim in record["claims"]]
+    said = set(record["values"]) | set(record.get("parameters", {}))
+    found = [
+        f"{where} rules on {name}, which no block states: add a prf: block labelled {name}, or "
+        f"```{{claim}} {name.partition('.')[2]}```, with its statement."
+        for name in ruled
+        if name not in words.statements
+    ]
+    found += [
+        f"{where} states {name} and does not rule on it: give verdict(...) a ruling "
+        f"{name.partition('.')[2]!r}, or take the id off the block."
+        for name in words.statements
+        if name not in ruled
+    ]
+    found += [
+        f"{where} says nothing of what carries the verdict on {name}: add "
+        f"```{{evidence}} {name.partition('.')[2]}``` with a sentence."
+        for name in words.statements
+        if name in ruled and name not in words.evidence
+    ]
+    found += [
+        f"{where} has no source for {name}: give its block the option :source:."
+        for name, statement in words.statements.items()
+        if not statement.source
+    ]
+    if unknown := sorted(words.used - said):
+        known = ", ".join(sorted(said)) or "nothing"
+        found.append(
+            f"{where} inserts {', '.join(unknown)}, which no cell says; say(...) it in a cell. "
+            f"Said are: {known}."
+        )
+    return found
+
+
+def names(text: str) -> set[str]:
+    """The values that a text inserts or asks about.
+
+    >>> sorted(names("{value}`a:.2f`, {when}`b > c | d | e`, {value}`f[0]`"))
+    ['a', 'b', 'c', 'f']
+    """
+    prose = re.sub(r"^(`{3,})\{code-cell\}.*?^\1\s*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    found: set[str] = set()
+    for match in _ROLE.finditer(prose):
+        content = match[3].strip()
+        if match[1] == "value":
+            if "::" not in content:  # another chapter's
+                found.add(_reference(content)[0])
+        else:
+            condition, _, rest = content.partition("|")
+            found |= condition_names(condition)
+            found |= names(rest)
+    for block in blocks(text):
+        if block.name == "when":
+            found |= condition_names(block.argument)
+    return found
+
+
+def condition_names(condition: str) -> set[str]:
+    """The values that a condition asks about.
+
+    >>> sorted(condition_names("not broken and slope < -1"))
+    ['broken', 'slope']
+    """
+    tree = _condition(condition)
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _condition(text: str) -> ast.Expression:
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        raise WordsError(f"'{text.strip()}' is no condition on values.") from None
+    allowed = (
+        ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare,
+        ast.Name, ast.Load, ast.Constant, *_COMPARE, ast.BinOp, *_ARITHMETIC, ast.Subscript,
+    )  # fmt: skip
+    for node in ast.walk(tree):
+        if not isinstance(node, allowed):
+            raise WordsError(
+                f"'{text.strip()}' is no condition on values: names, numbers, comparisons, "
+                "+ - * /, and, or, not are."
+            )
+    return tree
+
+
+_COMPARE: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne,
+}  # fmt: skip
+_ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}  # fmt: skip
+
+
+def holds(condition: str, values: Mapping[str, Any]) -> bool:
+    """Whether a condition on measured values is true.
+
+    A name alone is asked for its truth; an estimate or a share counts as its number.
+
+    Raises `WordsError` for a condition that is none, and for a value that nobody said.
+
+    >>> holds("slope < -0.5 and not broken", {"slope": {"value": -1.0, "error": 0.1}, "broken": 0})
+    True
+    """
+
+    def value(node: ast.AST) -> Any:
+        match node:
+            case ast.Expression(body=body):
+                return value(body)
+            case ast.BoolOp(op=op, values=items):
+                answers = (bool(value(item)) for item in items)
+                return all(answers) if isinstance(op, ast.And) else any(answers)
+            case ast.UnaryOp(op=op, operand=operand):
+                return not value(operand) if isinstance(op, ast.Not) else -value(operand)
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                sides = [value(left), *(value(other) for other in others)]
+                pairs = zip(ops, sides, sides[1:], strict=False)
+                return all(None not in (a, b) and _COMPARE[type(op)](a, b) for op, a, b in pairs)
+            case ast.BinOp(left=left, op=op, right=right):
+                return _ARITHMETIC[type(op)](value(left), value(right))
+            case ast.Subscript(value=of, slice=at):
+                return value(of)[value(at)]
+            case ast.Constant(value=constant):
+                return constant
+            case ast.Name(id=name):
+                return _plain(_known(values, name))
+        raise AssertionError(node)
+
+    return bool(value(_condition(condition)))
+
+
+def _plain(kept: Any) -> Any:
+    value = measured.decode(kept)
+    is_number = isinstance(value, measured.Estimate | measured.Share)
+    return float(value) if is_number else value
+
+
+def _known(values: Mapping[str, Any], name: str) -> Any:
+    if name not in values:
+        raise WordsError(f"no cell says '{name}'; said are: {', '.join(sorted(values)) or 'none'}.")
+    return values[name]
+
+
+def _reference(content: str) -> tuple[str, int | None, str]:
+    """Name, place in a list and format of what a {value} role holds."""
+    match = re.fullmatch(r"\s*([a-z]\w*)(?:\[(-?\d+)\])?\s*(?::(.*))?", content)
+    if not match:
+        raise WordsError(
+            f"'{content}' is no value: write a name, then perhaps [0] and a format, slope:.2f."
+        )
+    return match[1], None if match[2] is None else int(match[2]), (match[3] or "").strip()
+
+
+def inserted(content: str, values: Mapping[str, Any]) -> str:
+    """What ``{value}`content``` shows.
+
+    >>> inserted("slope:.1f", {"slope": 0.25}), inserted("pair[1]", {"pair": [1, 2]})
+    ('0.2', '2')
+    """
+    name, place, spec = _reference(content)
+    value = _known(values, name)
+    return measured.text(value if place is None else value[place], spec)
+
+
+def chosen(content: str, values: Mapping[str, Any]) -> str:
+    """Which of its texts ``{when}`condition | if so | if not``` shows.
+
+    >>> chosen("a > 1 | many | few", {"a": 2})
+    'many'
+    """
+    condition, *texts = re.split(r"(?<!\\)\|", content)
+    if len(texts) not in (1, 2):
+        raise WordsError(f"'{content}' should read 'condition | text if it holds | text if not'.")
+    texts = [part.strip().replace(r"\|", "|") for part in texts]
+    return texts[0] if holds(condition, values) else (texts[1] if len(texts) == 2 else "")
+
+
+def fill(text: str, values: Mapping[str, Any]) -> str:
+    """A text with its values inserted and its sentences chosen.
+
+    >>> fill("{when}`a > 1 | More | Less` than one: {value}`a:.1f`.", {"a": 2.0})
+    'More than one: 2.0.'
+    """
+
+    def shown(match: re.Match[str]) -> str:
+        if match[1] == "value":
+            return inserted(match[3], values)
+        return fill(chosen(match[3].strip(), values), values)
+
+    return _ROLE.sub(shown, text)
+
+
+def values_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a text may insert from a record: its parameters, and what its cells said."""
+    return {**record.get("parameters", {}), **record.get("values", {})}
+
+
+def join(record: Mapping[str, Any], words: Words, *, title: str) -> dict[str, Any]:
+    """A record with the words of its chapter, values inserted: what pages and the ledger show."""
+    values = values_of(record)
+    claims = []
+    for claim in record["claims"]:
+        name = claim["id"]
+        statement = words.statements[name]
+        claims.append(
+            {
+                **claim,
+                "part": part_of(name),
+                "kind": kind_of(name),
+                "source": fill(statement.source, values),
+                "statement": fill(statement.says, values),
+                "evidence": " ".join(fill(words.evidence.get(name, ""), values).split()),
+                "errata": [
+                    {key: fill(text, values) for key, text in slip.items()}
+                    for slip in words.errata.get(name, ())
+                ],
+                "reported": [
+                    {
+                        **line,
+                        "reported": measured.text(line["reported"]),
+                        "measured": measured.text(line["measured"]),
+                    }
+                    for line in claim["lines"]
+                ],
+            }
+        )
+    return {**record, "title": title, "claims": claims}
+
+
+def of_chapter(root: Path, chapter: str) -> Words:
+    """The words of ``part/chapter`` of the book under ``root``."""
+    path = root / "notebooks" / f"{chapter}.md"
+    return read(
+        path.read_text(encoding="utf-8"),
+        part=chapter.partition("/")[0],
+        where=f"notebooks/{chapter}.md",
+    )

@@ -1,0 +1,110 @@
+"""References: what a run said, within what it may be off."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lowdim.publish import chapters, references
+
+reals = st.floats(-1e6, 1e6, allow_nan=False)
+
+
+@given(st.dictionaries(st.sampled_from("abcd"), st.one_of(reals, st.integers(), st.booleans())))
+def test_a_run_agrees_with_its_own_reference(values):
+    reference = references.tolerances(values, values, None)
+    assert references.differences(values, reference) == []
+    assert all(entry["within"] == 0 for entry in reference.values())
+
+
+@given(st.floats(0.01, 1e6), st.floats(-0.5, 0.5).filter(lambda share: abs(share) > 1e-4))
+def test_a_number_that_moves_nowhere_is_held_to_its_digits(value, share):
+    reference = references.tolerances({"a": value}, {"a": value}, {"a": 2 * value})
+    assert references.differences({"a": value * (1 + share)}, reference)
+    assert not references.differences({"a": value * (1 + 1e-6)}, reference)
+
+
+@given(reals, st.floats(0.1, 10), st.floats(-0.99, 0.99))
+def test_what_moves_elsewhere_may_move_as_far_as_it_was_seen_to(value, moved, share):
+    reference = references.tolerances({"a": value}, {"a": value + moved}, None)
+    assert not references.differences({"a": value + 2 * share * moved}, reference)
+    assert references.differences({"a": value + 4 * moved + 1e-5 * abs(value)}, reference)
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        (3, 4),
+        (True, False),
+        ("GELU", "ReLU"),
+        (None, 1.0),
+        ([1.0, 2.0], [1.0]),
+        ({"count": 1, "of": 3}, {"count": 1, "of": 2}),
+        ({"value": 1.0, "error": 0.2}, 1.0),
+        ({"value": 1.05, "error": 0.2}, {"value": 1.0, "error": 0.2}),
+    ],
+)
+def test_counts_names_and_shapes_are_exact(now, then):
+    reference = references.tolerances({"a": then}, {"a": then}, None)
+    assert len(references.differences({"a": now}, reference)) == 1
+
+
+def test_names_that_come_and_go_are_told():
+    told = references.differences({"a": 1}, {"b": {"is": 1, "within": 0}})
+    assert told == ["a is said, but the reference has none", "b is not said any more"]
+
+
+def written(book: Any, **changes: Any) -> chapters.Chapter:
+    """A chapter of the small book with its reference, or a changed one."""
+    book.chapter()
+    chapter = chapters.load("preserve/weyl")
+    output = {"output_type": "display_data", "data": {"text/plain": "t"}, "metadata": {}}
+    document = {
+        "cells": [[output]],
+        "chapter": chapter.name,
+        "parameters": chapter.defaults,
+        "values": {},
+        **changes,
+    }
+    path = references.reference_path(chapter)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document))
+    return chapter
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"values": 3}, "is damaged"),
+        ({"parameters": {}}, "its parameters changed"),
+        ({"cells": [[]]}, "without output"),
+        ({"cells": []}, "without output"),
+    ],
+)
+def test_a_reference_that_cannot_be_used_says_what_to_run(book, changes, said):
+    with pytest.raises(references.ReferenceProblem, match=said) as problem:
+        references.load(written(book, **changes))
+    assert "lowdim references preserve/weyl" in str(problem.value)
+
+
+def test_rewording_does_not_make_a_reference_stale(book):
+    chapter = written(book)
+    text = chapter.path.read_text()
+    chapter.path.write_text(text.replace("No violation in", "Nothing broke in"))
+    assert references.load(chapters.load("preserve/weyl"))["cells"]
+
+
+@pytest.mark.chapter
+def test_a_reference_is_made_by_running(book):
+    book.chapter()
+    chapter = chapters.load("preserve/weyl")
+    assert references.refresh(chapter) is False
+    reference = references.load(chapter)
+    assert reference["values"] == {"twice": {"is": 20, "within": 0}}
+    assert references.refresh(chapter, check=True)
+    path = chapter.path
+    path.write_text(path.read_text().replace("doubled = 2 *", "doubled = 3 *"))
+    assert not references.refresh(chapters.load("preserve/weyl"), check=True)
