@@ -212,7 +212,8 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
     found = check(texts)
     told = [str(finding) for finding in found if finding.chapter in due]
     if told:
-        told.append(f"Found {len(told)} in chapters; some are repaired by `make format`.")
+        hint = "" if asked.fix else "; `make format` repairs some of them"
+        told.append(f"{len(told)} findings in chapters{hint}.")
     passing = [n for n in names if n in excused and not any(f.chapter == n for f in found)]
     told += [f"{name} passes: take it out of {UNLINTED}." for name in passing]
     gone = [n for n in excused if not (root / "notebooks" / f"{n}.md").is_file()]

@@ -64,6 +64,8 @@ def closure(wanted: list[Requirement]) -> tuple[dict[str, str], dict[str, list[s
         found[name] = Version(package.version).public
         for line in package.requires or ():
             needed = Requirement(line)
+            if name == "torch" and "platform" in str(needed.marker):
+                continue  # torch pins these itself, and only some of its builds have them
             where = pythons(needed, extras)
             if HERE in where:
                 wanted.append(needed)
