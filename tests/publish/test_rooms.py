@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
@@ -144,6 +145,12 @@ def _segments(svg: ElementTree.Element) -> list[tuple[float, float, float, float
     return pieces
 
 
+def _overlap(a: Sequence[float], b: Sequence[float], *, apart: float = 0.0) -> bool:
+    """Whether two boxes have more than an edge in common, the first widened by ``apart``."""
+    level = a[0] - apart < b[2] and b[0] < a[2] + apart
+    return level and a[1] - apart < b[3] and b[1] < a[3] + apart
+
+
 @settings(max_examples=60, deadline=None)
 @given(houses(), st.sampled_from([rooms.WIDE, rooms.NARROW]))
 def test_no_line_crosses_a_box_and_nothing_leaves_the_picture(house, size) -> None:
@@ -158,24 +165,32 @@ def test_no_line_crosses_a_box_and_nothing_leaves_the_picture(house, size) -> No
         boxes.append((x, y, x + w, y + h))
     assert len(boxes) == len(by_room)
 
-    def overlap(a, b) -> bool:
-        return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-    assert not any(overlap(a, b) for a, b in combinations(boxes, 2))
-    for piece in _segments(svg):
-        assert 0 <= piece[0] and piece[2] <= wide and 0 <= piece[1] and piece[3] <= high
-        inside = (piece[0], piece[1] + 0.01, piece[2], piece[3] - 0.01)
-        if piece[1] == piece[3]:  # level
-            inside = piece[0], piece[1] - 0.005, piece[2], piece[3] + 0.005
-        elif piece[0] == piece[2]:  # upright
-            inside = piece[0] - 0.005, inside[1], piece[2] + 0.005, inside[3]
-        assert not any(overlap(inside, box) for box in boxes)
+    assert not any(_overlap(a, b) for a, b in combinations(boxes, 2))
+    for left, top, right, bottom in _segments(svg):
+        assert 0 <= left and right <= wide and 0 <= top and bottom <= high
+        # A line may begin at an edge of a box and not go on inside.
+        piece = (left - 0.005, top, right + 0.005, bottom)
+        piece = (left, top - 0.005, right, bottom + 0.005) if top == bottom else piece
+        assert not any(_overlap(piece, box) for box in boxes)
     shown = sorted(
         text.text for text in svg.iter(f"{SVG}text") if text.get("class") == "rooms-count"
     )
     assert shown == sorted(str(edge.count) for edge in graph)
     for edge in graph:
         assert f"{edge.target} {edge.count}" in svg.get("aria-label")
+
+
+@settings(max_examples=60, deadline=None)
+@given(houses(), st.sampled_from([rooms.WIDE, rooms.NARROW]))
+def test_lines_to_two_rooms_may_cross_but_never_run_together(house, size) -> None:
+    by_room, graph = house
+    svg = ElementTree.fromstring(rooms.draw(by_room, graph, width=size[0], columns=size[1]))
+    groups = [g for g in svg.iter(f"{SVG}g") if g.get("class").startswith("rooms-bus")]
+    for one, other in combinations(map(_segments, groups), 2):
+        for a in one:
+            for b in other:
+                parallel = (a[0] == a[2]) == (b[0] == b[2])
+                assert not (parallel and _overlap(a, b, apart=3)), (a, b)
 
 
 @pytest.mark.parametrize("size", [rooms.WIDE, rooms.NARROW])
@@ -189,7 +204,8 @@ def test_names_stay_within_their_boxes(size: tuple[int, int]) -> None:
             box = group.find(f"{SVG}rect")
             right = float(box.get("x")) + float(box.get("width"))
             for text in group.iter(f"{SVG}text"):
-                assert float(text.get("x")) + rooms.LETTER * len(text.text) <= right, text.text
+                letter = rooms.BOLD if text.get("class") == "rooms-title" else rooms.LETTER
+                assert float(text.get("x")) + letter * len(text.text) <= right, text.text
 
 
 def test_names_lead_to_the_reference(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,6 +114,26 @@ def test_every_name_has_one_address() -> None:
         assert hasattr(importlib.import_module(module), name)
 
 
+def test_a_type_is_named_so_that_it_is_one_thing_only() -> None:
+    """A bare word is built in; a dotted one leads to what it says, and not to its namesake."""
+    wrong = set()
+    for entry in (each for owner in ENTRIES for each in (owner, *owner.members)):
+        if entry.kind in ("data", "type") or not entry.signature:
+            continue
+        text = entry.signature if "(" in entry.signature else f"(){entry.signature}"
+        function = ast.parse(f"def f{text}: pass").body[0]
+        given = [node.annotation for node in ast.walk(function.args) if isinstance(node, ast.arg)]
+        for type_ in filter(None, [*given, function.returns]):
+            for dotted in re.findall(r"~([\w.]+)", ast.unparse(type_)):
+                module, _, name = dotted.rpartition(".")
+                if not hasattr(importlib.import_module(module), name):
+                    wrong.add(dotted)
+            rest = re.sub(r"~[\w.]+|'[^']*'", "", ast.unparse(type_))
+            bare = re.findall(r"(?<![\w.])[A-Za-z_]\w*(?![\w.])", rest)
+            wrong |= {name for name in bare if not hasattr(builtins, name)}
+    assert wrong == set()
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> Callable[..., Surface]:
     """A package made of the given modules."""
@@ -134,7 +156,7 @@ def test_a_private_module_is_offered_by_the_public_one_that_lists_it(house) -> N
     )
     assert made.address("house._engine.Run.go") == "house.train.Run.go"
     (entry,) = made.entries("house.more")
-    assert entry.signature == "(r: house.train.Run, *, other: house.train.Run | None = None)"
+    assert entry.signature == "(r: ~house.train.Run, *, other: ~house.train.Run | None = None)"
     (run,) = made.entries("house.train")
     assert [member.name for member in run.members] == ["go"]
     assert made.resolve("Run.go", "house.more") == "house._engine.Run.go"

@@ -232,7 +232,7 @@ def _entry(entry: Entry, surface: Surface, owner: str = "") -> list[str]:
         options.append("   :no-contents-entry:")
         return [*lines, f".. py:{entry.kind}:: {name}", *options, "", *_indented(body)]
     signature, options = entry.signature, []
-    shown = entry.name + re.sub(r"lowdim\.[\w.]*\.", "", signature)  # types are shown short
+    shown = entry.name + re.sub(r"~[\w.]*\.", "", signature)  # types are shown short
     if len(shown) <= LONGEST:
         options.append("   :single-line-parameter-list:")
     if entry.kind == "property":

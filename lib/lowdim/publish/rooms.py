@@ -277,8 +277,9 @@ def _chunks(layer: Sequence[str], columns: int) -> list[list[str]]:
     return [list(layer[i : i + size]) for i in range(0, len(layer), size)]
 
 
-# Sizes in pixels. A letter of the module names, which are monospaced, is 0.6 of its size wide.
-TITLE, NAME, LINE, LETTER = 15, 12, 17, 7.3
+# Sizes in pixels. A letter of the module names, which are monospaced, is 0.6 of its size wide; one
+# of the titles is on the average no wider than BOLD.
+TITLE, BOLD, NAME, LINE, LETTER = 15, 10.5, 12, 17, 7.3
 PAD, GAP, LANE, TRACK = 9, 10, 13, 11
 DROP, RISE = 22, 18
 
@@ -349,10 +350,13 @@ class _Drawing:
 
     def _widths(self, row: Sequence[str], room: float) -> dict[str, float]:
         """Widths of the boxes of a row: what their longest names need, the rest by how many."""
-        words = {name: [name, *map(_short, self._names(name)[0])] for name in row}
-        need = {n: 2 * PAD + LETTER * (max(map(len, w)) + 1) for n, w in words.items()}
-        spare = (room - sum(need.values())) / sum(len(w) - 1 or 1 for w in words.values())
-        return {n: round(need[n] + spare * (len(words[n]) - 1 or 1), 1) for n in row}
+        words = {name: [_short(each) for each in self._names(name)[0]] for name in row}
+        need = {
+            name: 2 * PAD + max(LETTER * (max(map(len, each), default=0) + 1), BOLD * len(name))
+            for name, each in words.items()
+        }
+        spare = (room - sum(need.values())) / sum(len(each) or 1 for each in words.values())
+        return {n: round(need[n] + spare * (len(words[n]) or 1), 1) for n in row}
 
     def _names(self, name: str) -> tuple[list[str], int]:
         shown = [each for each in self.by_room[name] if public(each) and each.count(".") > 1]
@@ -393,13 +397,28 @@ class _Drawing:
             self.out.append(f'<a href="{html.escape(address)}">{text}</a>' if address else text)
         self.out.append("</g>")
 
+    def _entry(self, target: str) -> float:
+        """Where along the top of its box a line arrives: straight down from a box above if it can,
+        and clear of the other lines that leave boxes there."""
+        left, _, wide, _ = self.box[target]
+        last = self.at[target] - 1
+        above = {key: port for key, port in self.port.items() if self.at[key[0]] == last}
+        own = sorted(port for (_, other), port in above.items() if other == target)
+        places = [left + PAD + 6 + 4 * i for i in range(int((wide - 2 * PAD) // 4) - 1)]
+        straight = [port for port in own if left + PAD <= port <= left + wide - PAD]
+        clear = [
+            x
+            for x in straight + places
+            if all(abs(x - port) >= 4 for (_, other), port in above.items() if other != target)
+        ]
+        return round((clear or places)[0], 1)
+
     def _bus(self, target: str) -> None:
         """The line that collects the imports of one room and ends in an arrow at its top."""
         arriving = [edge for edge in self.graph if edge.target == target]
         last = self.at[target] - 1
         used = sorted({self.at[edge.source] for edge in arriving} | {last})
-        x, top, *_ = self.box[target]
-        entry = x + PAD + 6
+        top, entry = self.box[target][1], self._entry(target)
         paths, dashes, dots = [], [], []
         for row in used:
             y = self.track[row, target]
@@ -407,15 +426,17 @@ class _Drawing:
             ends = ports + ([entry] if row == last else [])
             if used[0] < last:
                 ends.append(self.trunk[target])
-            paths.append(f"M{min(ends):g} {y:g}H{max(ends):g}")
-            dots += [(port, y) for port in ports if min(ends) < port < max(ends)]
+            low, high = min(ends), max(ends)
+            if low < high:
+                paths.append(f"M{low:g} {y:g}H{high:g}")
+            through = {entry} & set(ports) if row == last else set()  # straight on, past the track
+            joins = {x for x in ports + [entry] * (row == last) if low < x < high} | through
+            dots += [(x, y) for x in sorted(joins) if low < high]
         if used[0] < last:
             trunk = self.trunk[target]
             high, low = self.track[used[0], target], self.track[last, target]
             paths.append(f"M{trunk:g} {high:g}V{low:g}")
             dots += [(trunk, self.track[row, target]) for row in used[1:-1]]
-            if any(self.at[edge.source] == last for edge in arriving):
-                dots.append((entry, low))
         paths.append(f"M{entry:g} {self.track[last, target]:g}V{top - 7:g}")
         late = all(edge.late for edge in arriving)
         counts = []

@@ -3,7 +3,7 @@ r"""What the library offers: every public name with its signature, read from the
 A name is public if its module is, and if it is in the module's ``__all__``, or, without one, if it
 is defined there and has no underscore. It has one *entry*: in the public module that defines it,
 else in the first public module whose ``__all__`` hands it on. Nothing is imported, so types and
-defaults are shown as they are written: ``Tensor``, and not where it comes from.
+defaults are those that are written: an alias keeps its name, and a constant too.
 """
 
 from __future__ import annotations
@@ -78,8 +78,7 @@ class Surface:
         --------
         >>> generator, = Surface().entries("lowdim.seeds")
         >>> generator.kind, generator.signature
-        ('function', '(seed: int, trial: int, purpose: str, *more: int) -> np.random.Generator')
-        """
+        ('function', '(seed: int, trial: int, purpose: str, *more: int) -> np.random.Generator')"""
         if module not in self._entries:
             self._entries[module] = self._listed(module)
         return self._entries[module]
@@ -253,22 +252,36 @@ class Surface:
         return "" if node.returns is None else f" -> {self._type(home, node.returns)}"
 
     def _type(self, home: str, node: ast.expr) -> str:
-        """A type as it is written, but with names of ours in full, so that they can be links."""
+        """A type as it is written, but with names in full, so that each can be the right link."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node = ast.parse(node.value, mode="eval").body
         return ast.unparse(_InFull(self, home).visit(node))
 
 
 class _InFull(ast.NodeTransformer):
+    """Types in full, after the sign by which Sphinx knows to show the last word only.
+
+    A bare name would be taken for any class of that name, such as a ``Path`` of ours.
+    """
+
     def __init__(self, surface: Surface, home: str) -> None:
         self.surface, self.home = surface, home
 
-    def visit_Name(self, node: ast.Name | ast.Attribute) -> ast.expr:
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        source = self.surface._sources[self.home]
+        dotted = self.surface.resolve(node.id, self.home)
+        if dotted is None:
+            return ast.Name(f"~{source.imported[node.id]}") if node.id in source.imported else node
+        address = self.surface.address(dotted)
+        alias = source.names.get(node.id)
+        if address is None and isinstance(alias, ast.expr):
+            return ast.Name(self.surface._type(self.home, alias))
+        return ast.Name(f"~{address or dotted}")
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         dotted = self.surface.resolve(ast.unparse(node), self.home)
         address = self.surface.address(dotted) if dotted else None
-        return ast.Name(id=address) if address else node
-
-    visit_Attribute = visit_Name
+        return ast.Name(f"~{address}") if address else node
 
 
 @dataclass
@@ -293,8 +306,8 @@ class _Source:
                     self._define(name, node)
                 case ast.ClassDef(name=name):
                     self._define(name, node)
-                case ast.ImportFrom(module=str(home), names=names, level=0):
-                    self.imported |= {a.asname or a.name: f"{home}.{a.name}" for a in names}
+                case ast.ImportFrom() | ast.If():  # the latter for type checkers only
+                    self._import(node)
                 case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
                     self.listed = list(ast.literal_eval(value))
                 case ast.AugAssign(target=ast.Name(id="__all__"), value=value):
@@ -305,6 +318,12 @@ class _Source:
                 ):
                     self._define(name, value)
                     self.said[name] = _string(after) or _comment(self.lines, node)
+
+    def _import(self, node: ast.stmt) -> None:
+        for each in ast.walk(node):
+            match each:
+                case ast.ImportFrom(module=str(home), names=names, level=0):
+                    self.imported |= {a.asname or a.name: f"{home}.{a.name}" for a in names}
 
     def _define(self, name: str, node: ast.AST) -> None:
         if name.startswith("_"):
