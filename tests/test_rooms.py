@@ -18,6 +18,7 @@ from pathlib import Path
 
 import jupytext
 import pytest
+from lowdim.publish import rooms
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "lowdim"
@@ -147,6 +148,14 @@ def test_the_contract_keeps_places_for_rooms_to_come() -> None:
     named = re.findall(r"\w+", " ".join(contract_layers()))
     assert len(named) == len(set(named))
     assert set(ROOMS) | set(GROUND) <= set(named)  # the rest are rooms that may come
+
+
+def test_the_drawing_of_the_rooms_follows_the_contract() -> None:
+    layers = [re.findall(r"\w+", layer) for layer in contract_layers()]
+    present = [
+        {"ground" if n in GROUND else n for n in layer} & {"ground", *ROOMS} for layer in layers
+    ]
+    assert [set(layer) for layer in rooms.ORDER] == [layer for layer in present if layer]
 
 
 def lint(folder: Path) -> subprocess.CompletedProcess[str]:
