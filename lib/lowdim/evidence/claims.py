@@ -11,7 +11,6 @@ import json
 import math
 import os
 import platform
-import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,22 +24,13 @@ from lowdim import checks
 from lowdim.evidence.attacks import Claim, Climb, Findings, across, attack
 from lowdim.evidence.ladder import Ladder
 from lowdim.evidence.tables import Table, short
+from lowdim.evidence.vocabulary import TAGS, VERDICTS, badge, check_id, kind_of, part_of
 
 __all__ = [
     "Claim", "Climb", "Findings", "Ruling", "across", "attack", "badge", "beside", "compared",
     "kept", "kept_lines", "rule", "verdict",
 ]  # fmt: skip
 
-VERDICTS = (
-    "holds", "proof-repaired", "repaired", "refuted", "undecidable",
-    "reproduced", "partly", "not-reproduced",
-)  # fmt: skip
-TAGS = ("vacuous", "sharpened", "typo")
-KINDS = (
-    "theorem", "lemma", "proposition", "corollary", "claim", "definition", "remark", "equation",
-    "section", "figure", "table", "new",
-)  # fmt: skip
-_ID = re.compile(r"^[a-z]+\.[a-z]+(-[a-z0-9]+)+$")
 _STARTED = time.perf_counter()  # a chapter's clock: from the first import of this module
 
 
@@ -61,12 +51,11 @@ class Ruling:
 
     def record(self) -> dict[str, object]:
         """This ruling as the schema wants it."""
-        part, rest = self.claim.id.split(".")
         finite = self.tightness is not None and abs(self.tightness) != float("inf")
         return {
             "id": self.claim.id,
-            "part": part,
-            "kind": rest.split("-")[0],
+            "part": part_of(self.claim.id),
+            "kind": kind_of(self.claim.id),
             "source": self.claim.source,
             "statement": self.claim.statement,
             "verdict": self.verdict,
@@ -143,14 +132,10 @@ def rule(
         ...
     ValueError: demo.theorem-1 cannot be 'refuted': no violation and no verified counterexample.
     """
-    checks.choice(verdict, VERDICTS, "verdict")
+    checks.choice(verdict, tuple(VERDICTS), "verdict")
     for tag in tags:
-        checks.choice(tag, TAGS, "tag")
-    if not _ID.match(claim.id) or claim.id.split(".")[1].split("-")[0] not in KINDS:
-        raise ValueError(
-            f"a claim's id is <part>.<kind>-<number> with a kind among {', '.join(KINDS)}; "
-            f"you gave {claim.id!r}."
-        )
+        checks.choice(tag, tuple(TAGS), "tag")
+    check_id(claim.id)
     if found is not None and not (trials is None and violations is None):
         raise ValueError(
             f"{claim.id}: an attack counts for itself; beside found you gave "
@@ -194,19 +179,6 @@ def _contradiction(verdict, trials, violations, ladder, repair, repair_found, co
     if verdict == "repaired" and repair is None and repair_found is None:
         return "neither a repaired ladder nor an attack on the repaired statement was given"
     return None
-
-
-def badge(verdict: str, tags: Sequence[str] = ()) -> str:
-    """A verdict as a small inline HTML label.
-
-    Examples
-    --------
-    >>> badge("holds")
-    '<span class="verdict verdict-holds">holds</span>'
-    """
-    labels = [f'<span class="verdict verdict-{verdict}">{verdict}</span>']
-    labels += [f'<span class="verdict verdict-tag">{tag}</span>' for tag in tags]
-    return " ".join(labels)
 
 
 class _Html:
