@@ -266,10 +266,8 @@ def _contradiction(
     return ""
 
 
-def verdict(
-    rulings: Mapping[str, Ruling], *, data: Mapping[str, object] | None = None
-) -> dict[str, Ruling]:
-    """Show the chapter's verdict table, attach its record to the output, return the rulings.
+def verdict(rulings: Mapping[str, Ruling], *, data: Mapping[str, object] | None = None) -> None:
+    """Show the chapter's verdict table and attach the record to the output.
 
     ``rulings`` by the claims' ids, without the part (``theorem-3-1``). ``data`` is where real data
     came from (``Provenance.as_dict()``). Everything that :func:`~lowdim.evidence.values.say` was
@@ -308,7 +306,6 @@ def verdict(
         page += "".join(f"<p>{html.escape(line)}</p>" for line in reasons.splitlines())
     bundle = {"text/plain": plain, "text/html": page}
     display(bundle, raw=True, metadata={"lowdim_record": record})
-    return dict(rulings)
 
 
 def part_here() -> str:

@@ -24,6 +24,9 @@ from lowdim.evidence.vocabulary import ID, kind_of, part_of
 FIELDS = ("where", "printed", "correct", "why", "consequence")
 OPTIONS = ("source", "reading", "says", "uses")
 _FENCE = re.compile(r"^(`{3,}|~{3,}|:{3,})\{([\w:-]+)\}[ \t]*(.*)$")
+_CODE = re.compile(
+    r"^(`{3,})\{code-cell\}[^\n]*\n(---\n.*?^---\n|(?::[^\n]*\n)*).*?^\1\s*$", re.S | re.M
+)
 _ROLE = re.compile(r"\{(value|when)\}(`+)(.+?)(?<!`)\2(?!`)")
 
 
@@ -205,8 +208,10 @@ def names(text: str) -> set[str]:
 
     >>> sorted(names("{value}`a:.2f`, {when}`b > c | d | e`, {value}`f[0]`"))
     ['a', 'b', 'c', 'f']
+    >>> names("```{code-cell} python\\n---\\nalt: {value}`g`\\n---\\nx = '{value}`h`'\\n```\\n")
+    {'g'}
     """
-    prose = re.sub(r"^(`{3,})\{code-cell\}.*?^\1\s*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    prose = _CODE.sub(lambda cell: cell[2], text)  # captions and alt text stay
     found: set[str] = set()
     for match in _ROLE.finditer(prose):
         content = match[3].strip()
