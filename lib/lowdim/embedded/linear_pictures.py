@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from lowdim.embedded import flows
+from lowdim.embedded.flows import Flow
 from lowdim.embedded.linear_training import Approach
 from lowdim.embedded.noise import normal_square
 from lowdim.embedded.slow import knee
 from lowdim.evidence import plots
 
 __all__ = [
-    "approaches", "normal_size", "normal_weights", "passing", "settling_times", "slow_eigenvalues",
+    "approaches", "cylinder", "depth_effect", "normal_size", "normal_weights", "passing",
+    "portraits", "settling_times", "slow_eigenvalues",
 ]  # fmt: skip
+
+_PATHS = (plots.CYCLE[0], plots.CYCLE[2], plots.CYCLE[3])  # for trajectories; orange is E
 
 
 def normal_size(N: np.ndarray, root: np.ndarray, middle: np.ndarray) -> Figure:
@@ -170,3 +176,122 @@ def approaches(full: Approach, random: Sequence[Approach]) -> Figure:
     axes[1].set(xlabel="step", title="SGD")
     plots.legend(axes[0])
     return fig
+
+
+def portraits(starts: Sequence[Sequence[float]], depths: Sequence[int]) -> Figure:
+    """Phase portraits on data along one axis, A = b = 1, with orbits from three ``starts``.
+
+    Shaded: where the normal weight grows. Between the dotted lines: where it has grown in the end.
+
+    Examples
+    --------
+    >>> fig = portraits(((2.0, 1.0),), (2, 3))
+    >>> [ax.get_title() for ax in fig.axes]
+    ['$L=2$', '$L=3$']
+    """
+    fig, axes = plots.figure(7.8, 3.3, ncols=len(depths), sharey=True)
+    for ax, L in zip(axes, depths, strict=True):
+        _portrait(ax, starts, L)
+    axes[0].set_ylabel("$w_y$")
+    axes[-1].annotate(r"$\Gamma_0$", (1.06, 1.28), color=plots.BROKEN)
+    return fig
+
+
+def _portrait(ax, starts: Sequence[Sequence[float]], L: int) -> None:
+    flow = Flow(np.diag([1.0, 0.0]), np.array([1.0, 0.0]), L)
+    x, y = np.linspace(-1.6, 2.4, 41), np.linspace(-1.5, 1.5, 31)
+    F = flow.field(np.stack(np.meshgrid(x, y), -1))
+    F = F / (np.linalg.norm(F, axis=-1, keepdims=True) + 1e-12)
+    ax.axvspan(0, 1, color=plots.CYCLE[5], alpha=0.22, lw=0)
+    style = {"color": "#9aa0aa", "density": 0.75, "linewidth": 0.7, "arrowsize": 0.8}
+    ax.streamplot(x, y, F[..., 0], F[..., 1], **style)
+    marks = np.append(0, np.geomspace(1e-2, 14 * L, 500))
+    for start, color in zip(starts, _PATHS, strict=False):
+        w = flows.orbits(flow.moments[None], flow.target[None], L, [start], marks)[:, 0]
+        ax.plot(*w.T, color=color, lw=2.2)
+        ax.plot(*start, "o", color=color, ms=5)
+    ax.axvline(1, color=plots.BROKEN, lw=1.6)
+    for edge in (-1, 1):
+        ax.axvline(edge, color=plots.INK, lw=1.1, ls=":")
+    ax.plot(0, 0, "o", mfc="white", mec=plots.INK, ms=5)
+    ax.set(title=f"$L={L}$", xlabel="$w_x$", xlim=(-1.6, 2.4), ylim=(-1.5, 1.5))
+
+
+def depth_effect(starts: Sequence[tuple[float, float]]) -> Figure:
+    """‖w_y‖ in the end over its start against depth, from p(0) and q(0), for p* = 1.
+
+    Solid: exact. Dashed: the bound (2.23). Dotted: the limit of infinite depth.
+
+    Examples
+    --------
+    >>> len(depth_effect([(4.0, 1.0)]).axes[0].lines)
+    3
+    """
+    fig, ax = plots.figure(7, 3.3)
+    L = np.geomspace(1, 300, 200)
+    for (p, q), color in zip(starts, plots.CYCLE, strict=False):
+        exact = flows.normal_limit(p, q, 1.0, L) / q
+        upper = 1 + (L - 1) / (L * p + q) * (1 - p)
+        ax.loglog(L, np.sqrt(exact), color=color, label=f"$p(0)={p:g}$, $q(0)={q:g}$")
+        ax.loglog(L, np.sqrt(upper), "--", color=color, lw=1.3)
+        ax.axhline(p**-0.5, color=color, ls=":", lw=1)
+    ax.set(xlabel="depth $L$", ylabel=r"$\|w_y^\infty\|\,/\,\|w_y(0)\|$")
+    handles = ax.get_legend_handles_labels()
+    fig.legend(*handles, loc="outside lower center", ncols=2, frameon=False)
+    return fig
+
+
+def cylinder(ring: np.ndarray, paths: Sequence[np.ndarray]) -> Figure:
+    """The regions for A = diag(4, 1), w* = (1, 2): in space (left) and from above (right).
+
+    ``ring`` (k, 2) is the ellipse E_x; ``paths`` are trajectories (marks, 3).
+
+    Examples
+    --------
+    >>> fig = cylinder(np.ones((4, 2)), [np.ones((3, 3))])
+    >>> [ax.name for ax in fig.axes]
+    ['3d', 'rectilinear']
+    """
+    fig, _ = plots.figure(7.8, 3.7)
+    fig.clear()
+    with mpl.rc_context(plots.STYLE):
+        _space(fig.add_subplot(1, 2, 1, projection="3d"), ring, paths)
+        _plane(fig.add_subplot(1, 2, 2), ring, paths)
+    return fig
+
+
+def _tangent(first: float, last: float) -> np.ndarray:
+    """Two points (2, 2) of the line H, which touches the ellipse at (1, 2)."""
+    return np.array([1.0, 2.0]) + np.outer([first, last], [1.0, -2.0])
+
+
+def _space(ax, ring: np.ndarray, paths: Sequence[np.ndarray]) -> None:
+    tops = (0.6, 1.4)
+    for sheet, color in ((ring, plots.CYCLE[5]), (_tangent(-0.75, 0.75), plots.CYCLE[4])):
+        x, y = (np.outer(np.ones(2), sheet[:, k]) for k in range(2))
+        z = np.outer(tops, np.ones(len(sheet)))
+        ax.plot_surface(x, y, z, color=color, alpha=0.3, lw=0)
+    ax.plot([1, 1], [2, 2], tops, color=plots.BROKEN, lw=2)
+    for path, color in zip(paths, _PATHS, strict=False):
+        ax.plot(*path.T, color=color, lw=2)
+        ax.scatter(*path[0], color=color, s=18)
+    ax.set(xlabel="$w_{x,1}$", ylabel="$w_{x,2}$", zlabel="$w_y$", zlim=tops)
+    ax.set(xticks=(0, 1, 2), yticks=(0, 2, 4), zticks=(0.8, 1.0, 1.2))
+    ax.view_init(24, -62)
+    ax.tick_params(labelsize=8)
+
+
+def _plane(ax, ring: np.ndarray, paths: Sequence[np.ndarray]) -> None:
+    ax.fill(*ring.T, color=plots.CYCLE[5], alpha=0.25, lw=0)
+    ax.plot(*ring.T, color=plots.CYCLE[5], lw=1.3)
+    ax.plot(*_tangent(-0.4, 0.95).T, color=plots.CYCLE[4], lw=1.6)
+    angle = np.linspace(0, 2 * np.pi, 400)
+    ax.plot(5**0.5 * np.cos(angle), 5**0.5 * np.sin(angle), ":", color=plots.INK, lw=1.1)
+    for path, color in zip(paths, _PATHS, strict=False):
+        ax.plot(*path[:, :2].T, color=color, lw=2)
+        ax.plot(*path[0, :2], "o", color=color, ms=5)
+    ax.plot(1, 2, "o", color=plots.BROKEN, ms=6)
+    for text, spot in (("$w_x^*$", (1.07, 2.05)), ("$E_x$", (-0.4, 1.5)), ("$H$", (1.72, 0.75))):
+        ax.annotate(text, spot)
+    ax.set(xlim=(-0.7, 2.5), ylim=(-0.6, 2.7), aspect="equal")
+    ax.set(xlabel="$w_{x,1}$", ylabel="$w_{x,2}$")
