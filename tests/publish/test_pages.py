@@ -230,11 +230,34 @@ def test_the_footer_leads_to_notebook_and_ledger() -> None:
         ("", "", "", 1),
     ],
 )
-def test_alt_text_comes_with_the_output(static: str, dynamic: str, alt: str, warnings: int) -> None:
+def test_alt_text_comes_with_the_output_or_the_cell(
+    static: str, dynamic: str, alt: str, warnings: int
+) -> None:
     said: list[str] = []
-    renderer = SimpleNamespace(logger=SimpleNamespace(warning=lambda text, **_: said.append(text)))
-    data = SimpleNamespace(output_metadata={"lowdim_alt": dynamic} if dynamic else {}, line=1)
-    render_image = sphinxext._with_alt(lambda self, data: [{"alt": static} if static else {}])
-    (image,) = render_image(renderer, data)
+    image = {"alt": static} if static else {}
+    env = SimpleNamespace(app=SimpleNamespace(extensions={sphinxext.__name__: object()}))
+    renderer = SimpleNamespace(
+        logger=SimpleNamespace(warning=lambda text, **_: said.append(text)),
+        renderer=SimpleNamespace(sphinx_env=env),
+        render_image=lambda data: [image],
+    )
+    data = SimpleNamespace(
+        mime_type="image/svg+xml",
+        output_metadata={"lowdim_alt": dynamic} if dynamic else {},
+        line=1,
+    )
+    assert sphinxext.AltText.handle_mime(renderer, data, False) == [image]
     assert image.get("alt", "") == alt
     assert len(said) == warnings
+    data.mime_type = "text/html"
+    assert sphinxext.AltText.handle_mime(renderer, data, False) is None
+    data.mime_type = "image/svg+xml"
+    env.app.extensions.clear()  # another book
+    assert sphinxext.AltText.handle_mime(renderer, data, False) is None
+
+
+def test_the_entry_point_names_the_renderer() -> None:
+    from importlib.metadata import entry_points
+
+    (found,) = entry_points(group="myst_nb.mime_renderers", name="lowdim")
+    assert found.load() is sphinxext.AltText

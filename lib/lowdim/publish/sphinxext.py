@@ -1,6 +1,6 @@
 """The little that the book needs from Sphinx beyond what Jupyter Book brings.
 
-* Alt text that a cell computes: an image output whose metadata has ``lowdim_alt`` gets it.
+* Alt text with the numbers of the page's run.
 * A footer on every chapter: seed, versions, run time, the notebook, its rows in the ledger.
 * The notebook as ``.ipynb`` in the theme's download menu: the theme itself offers the source only.
 * Thebe, which Jupyter Book loads on every page and which runs code on another host, is left out.
@@ -32,7 +32,6 @@ PREFIX = "notebooks/"
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     directives.setup(app)
-    _read_alt_from_outputs()
     app.connect("builder-inited", _drop_stale)
     # After the theme (priority 501) has made its download menu.
     app.connect("html-page-context", _add_to_page, priority=600)
@@ -54,30 +53,34 @@ def downloadable(source: Path) -> NotebookNode:
     return notebook
 
 
-def _read_alt_from_outputs() -> None:
-    # myst-nb takes alt text from the cell, where it is written before the run. Ours says what the
-    # data of this run show, so it comes with the output. Its renderer is replaceable only through
-    # an entry point and by name in every configuration; wrapping one method is less.
-    from myst_nb.core.render import NbElementRenderer
+class AltText:
+    """How myst-nb renders the images of this book: none without alt text.
 
-    plain = NbElementRenderer.render_image
-    if not hasattr(plain, "lowdim_wraps"):
-        NbElementRenderer.render_image = _with_alt(plain)
+    It is written beside the caption, in the cell's metadata, or comes with the output where it is
+    made from data. An entry point in pyproject.toml names this class; other books that are built in
+    the same environment are left alone.
+    """
 
+    mime_priority_overrides = ()
 
-def _with_alt(plain: Callable[..., list[nodes.Element]]) -> Callable[..., list[nodes.Element]]:
-    def render_image(self: NbElementRenderer, data: MimeData) -> list[nodes.Element]:
-        images = plain(self, data)
+    @staticmethod
+    def handle_mime(
+        renderer: NbElementRenderer, data: MimeData, inline: bool
+    ) -> list[nodes.Element] | None:
+        """The nodes of an image; None for everything else."""
+        env = getattr(renderer.renderer, "sphinx_env", None)
+        if inline or not data.mime_type.startswith("image/"):
+            return None
+        if env is None or __name__ not in env.app.extensions:
+            return None
+        images = renderer.render_image(data)
         for image in images:
-            alt = data.output_metadata.get("lowdim_alt") or _filled(self, image.get("alt", ""))
+            alt = data.output_metadata.get("lowdim_alt") or _filled(renderer, image.get("alt", ""))
             if alt:
                 image["alt"] = str(alt)
             else:  # fails the strict build
-                self.logger.warning("a figure has no alt text", subtype="image", line=data.line)
+                renderer.logger.warning("a figure has no alt text", subtype="image", line=data.line)
         return images
-
-    render_image.lowdim_wraps = plain
-    return render_image
 
 
 def _filled(renderer: NbElementRenderer, alt: str) -> str:
