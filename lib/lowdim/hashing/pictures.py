@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import torch
 from matplotlib.figure import Figure
-from torch import Tensor
 
 from lowdim.evidence import plots
 from lowdim.hashing import oneshot
 
 __all__ = [
-    "distance_matrices", "one_shot_rates", "recovery_by_ratio", "recovery_by_width",
-    "vanishing_variance",
+    "distance_matrices", "gram_errors", "one_shot_rates", "recovery_by_ratio", "recovery_by_width",
+    "vanishing_variance", "widths_and_rotations",
 ]  # fmt: skip
 
 
-def distance_matrices(panels: Mapping[str, Tensor], *, most: float = 1.5) -> Figure:
+def distance_matrices(panels: Mapping[str, torch.Tensor], *, most: float = 1.5) -> Figure:
     """Matrices (m, m) of distances between manifolds side by side, colours from 0 to ``most``.
 
     Examples
     --------
-    >>> import torch
     >>> fig = distance_matrices({"inputs": torch.ones(3, 3), "trained": torch.eye(3)})
     >>> [ax.get_title() for ax in fig.axes[:2]]
     ['inputs', 'trained']
@@ -34,6 +33,37 @@ def distance_matrices(panels: Mapping[str, Tensor], *, most: float = 1.5) -> Fig
         ax.set(title=name, xlabel="manifold", xticks=ends, yticks=ends)
     axes[0, 0].set_ylabel("manifold")
     fig.colorbar(image, ax=axes[0], shrink=0.8, pad=0.015, aspect=25)
+    return fig
+
+
+def gram_errors(
+    widths: Sequence[int],
+    found: Mapping[int, torch.Tensor],
+    exact: Mapping[int, float],
+    printed: Mapping[int, float],
+) -> Figure:
+    """Root mean square Gram errors against the width, by number of samples N.
+
+    ``found`` (len(widths), trials) are dots; ``exact``, the total variance, gives the lines;
+    ``printed`` is the width that is said to give an error of 1 (crosses).
+
+    Examples
+    --------
+    >>> fig = gram_errors([10, 100], {4: torch.ones(2, 3)}, {4: 9.0}, {4: 20.0})
+    >>> fig.axes[0].get_yscale()
+    'log'
+    """
+    fig, ax = plots.figure(7, 3.6)
+    grid = np.geomspace(min(widths), max(widths), 50)
+    for index, (N, errors) in enumerate(found.items()):
+        colour = plots.CYCLE[index % len(plots.CYCLE)]
+        ax.loglog(grid, np.sqrt(exact[N] / grid), color=colour, lw=1.2)
+        mean = errors.square().mean(1).sqrt()
+        ax.loglog(widths, mean, "o", ms=5, color=colour, label=f"$N={N}$")
+        ax.loglog(printed[N], 1.0, "x", ms=9, mew=2, color=colour)
+    ax.axhline(1, color=plots.FAINT, ls="--", lw=1)
+    ax.set(xlabel="width $D$", ylabel=r"$\|Z^\top Z-K\|_F$")
+    plots.legend(ax, ncols=2)
     return fig
 
 
@@ -134,14 +164,13 @@ def recovery_by_width(
     return fig
 
 
-def vanishing_variance(epsilons: Sequence[float], curves: Mapping[str, Tensor]) -> Figure:
+def vanishing_variance(epsilons: Sequence[float], curves: Mapping[str, torch.Tensor]) -> Figure:
     """Variances (draws, len(ε)) against falling ε: medians, and bands from smallest to largest.
 
     ``curves`` are those of :func:`lowdim.hashing.vanishing.curves`.
 
     Examples
     --------
-    >>> import torch
     >>> names = ("training", "training, labels by lot", "new points", "new manifolds")
     >>> more = ("training, with penalty", "new manifolds, with penalty")
     >>> fig = vanishing_variance([0.1, 0.01], {name: torch.ones(3, 2) for name in names + more})
@@ -169,4 +198,44 @@ def vanishing_variance(epsilons: Sequence[float], curves: Mapping[str, Tensor]) 
     path = r"$\varepsilon$, with $\lambda_1=\varepsilon/m$, $\lambda_2=\varepsilon/\beta$"
     ax.set(xscale="log", yscale="log", xlabel=path, ylabel="variance $V$ within a class")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside right center", frameon=False)
+    return fig
+
+
+def widths_and_rotations(
+    sizes: Sequence[int],
+    needed: np.ndarray,
+    curves: Mapping[str, np.ndarray],
+    rotation: Mapping[str, torch.Tensor],
+) -> Figure:
+    """Needed widths and rotation errors against the number of samples N.
+
+    ``needed`` (groups, len(sizes)) are measured widths, ``curves`` (len(sizes),) others to compare
+    them with, by name; ``rotation`` (layers, len(sizes)) are errors, shown by median and middle
+    80 %.
+
+    Examples
+    --------
+    >>> fig = widths_and_rotations(
+    ...     [4, 8], np.ones((2, 2)), {"printed": np.ones(2)}, {"d = 3": torch.ones(5, 2)}
+    ... )
+    >>> len(fig.axes)
+    2
+    """
+    fig, (left, right) = plots.figure(8, 3.6, ncols=2)
+    left.loglog(sizes, needed.T, "o", ms=4, color=plots.CYCLE[0])
+    left.loglog(sizes, needed.mean(0), color=plots.CYCLE[0], label="measured")
+    for (name, widths), style, colour in zip(curves.items(), ("--", "-"), (1, 2), strict=False):
+        left.loglog(sizes, widths, style, color=plots.CYCLE[colour], label=name)
+    left.set(xlabel="samples $N$", ylabel="width $D$", ylim=(None, 3e7))
+    for (name, errors), colour in zip(rotation.items(), plots.CYCLE, strict=False):
+        low, middle, high = np.percentile(errors.numpy(), (10, 50, 90), axis=0)
+        right.loglog(sizes, middle, "o-", color=colour, label=name)
+        right.fill_between(sizes, low, high, color=colour, alpha=0.2, lw=0)
+    right.set(xlabel="samples $N$", ylabel=r"$\min_U\|Z-U\Phi\|_F$")
+    for ax in (left, right):
+        ax.set_xticks(sizes, [str(N) for N in sizes])
+        ax.xaxis.set_minor_formatter(lambda x, _: "")
+    right.yaxis.set_minor_formatter(lambda x, _: "")
+    plots.legend(left, loc="upper left")
+    plots.legend(right)
     return fig
