@@ -271,7 +271,7 @@ class Climb:
     """
 
     build: Callable[[dict[str, Tensor]], Case]
-    start: Callable[[int, np.random.Generator], dict[str, Tensor]]
+    start: Callable[[int, np.random.Generator], Case]
     starts: int = 16
     steps: int = 200
     rate: float = 0.05
@@ -377,7 +377,8 @@ def _by_gradient(claim: Claim, climb: Climb, rng: np.random.Generator) -> Case:
         (-gain.sum()).backward()
         for value in free.values():
             # A degenerate instance (equal singular values) has no gradient; leave it where it is.
-            value.grad.nan_to_num_(0.0, 0.0, 0.0)
+            if value.grad is not None:
+                value.grad.nan_to_num_(0.0, 0.0, 0.0)
         optimizer.step()
     with torch.no_grad():
         return {key: value.detach() for key, value in climb.build(best).items()}

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import cast
 
 import torch
 
@@ -155,7 +156,15 @@ def rule(
     )  # fmt: skip
 
 
-def _contradiction(verdict, trials, violations, ladder, repair, repair_found, counterexample):
+def _contradiction(
+    verdict: str,
+    trials: int,
+    violations: int,
+    ladder: Ladder | None,
+    repair: Ladder | None,
+    repair_found: Findings | None,
+    counterexample: bool | None,
+) -> str | None:
     broken = bool(ladder and ladder.broken)
     if repair is not None and repair.broken:
         return f"the repaired proof breaks at {', '.join(repair.broken)}"
@@ -164,7 +173,7 @@ def _contradiction(verdict, trials, violations, ladder, repair, repair_found, co
     if verdict in ("holds", "proof-repaired"):
         if violations or counterexample:
             return f"{violations} violations were found"
-        if verdict == "holds" and broken:
+        if verdict == "holds" and ladder and broken:
             return f"its ladder breaks at {', '.join(ladder.broken)}"
         if verdict == "proof-repaired" and not broken:
             return "no rung of its ladder is broken"
@@ -243,7 +252,7 @@ def _rounded(value: object) -> object:
         value = value.tolist()
     if value is None or isinstance(value, list | tuple):
         return None if value is None else [_rounded(item) for item in value]
-    number = float(value)
+    number = float(cast(float, value))
     return float(f"{number:.4g}") if math.isfinite(number) else None
 
 

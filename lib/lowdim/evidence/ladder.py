@@ -18,6 +18,7 @@ from torch import Tensor
 from lowdim.evidence.tables import Formula, Table, short
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pylatexenc.latex2text import LatexNodes2Text
 
 # Rungs are computed in double precision from factorizations of modest condition; a step is called
@@ -149,11 +150,11 @@ class Ladder:
         header = ("step", "state", "instances", "violations", "worst ratio", "median loss")
         return Table(header, rows)
 
-    def draw(self, **options: object):
+    def draw(self, *, alt: str = "", show_figure: bool = True) -> Figure | None:
         """Draw the ladder; see :func:`lowdim.evidence.plots.ladder`."""
         from lowdim.evidence import plots
 
-        return plots.ladder(self, **options)
+        return plots.ladder(self, alt=alt, show_figure=show_figure)
 
     def _add(self, name: str, values: object, relation: str, because: str) -> None:
         if relation and not self.rungs:

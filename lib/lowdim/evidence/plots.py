@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.rcsetup import cycler
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from lowdim.evidence.ladder import Ladder, plain
@@ -21,7 +24,7 @@ from lowdim.evidence.tables import short
 
 INK, FAINT, BROKEN = "#1f2430", "#8a8f98", "#c1121f"
 CYCLE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5b5b5b")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "axes.facecolor": "white",
@@ -32,7 +35,7 @@ STYLE = {
     "axes.labelsize": 10.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.prop_cycle": mpl.cycler(color=CYCLE),
+    "axes.prop_cycle": cycler(color=CYCLE),
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
@@ -47,7 +50,7 @@ STYLE = {
 }
 
 
-def figure(width: float = 7.0, height: float = 3.4, **subplots: object):
+def figure(width: float = 7.0, height: float = 3.4, **subplots: Any) -> tuple[Figure, Any]:
     """A styled figure and its axes, not registered with pyplot: (figure, axes).
 
     Examples
@@ -75,7 +78,7 @@ def svg(fig: Figure) -> str:
     return buffer.getvalue()
 
 
-def legend(ax, **options: object) -> None:
+def legend(ax: Axes, **options: Any) -> None:
     """A legend in the book's style; options as for matplotlib's.
 
     Examples
@@ -229,7 +232,7 @@ def by_layer(
     for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)
     x = np.asarray(steps, dtype=float)
-    handles = []
+    handles: list[Any] = []
     for ax, (name, values) in zip(axes.flat, panels.items(), strict=False):
         y = np.asarray(torch.as_tensor(values), dtype=float)
         handles = []

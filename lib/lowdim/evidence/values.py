@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Real
@@ -41,7 +41,7 @@ class Estimate:
     value: float
     error: float
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[float]:
         return iter((self.value, self.error))
 
     def __getitem__(self, at: int) -> float:
@@ -221,7 +221,7 @@ def text(value: Any, spec: str = "") -> str:
     return value if isinstance(value, str) else number(value, spec)
 
 
-def number(value: float, spec: str = "") -> str:
+def number(value: float | Fraction, spec: str = "") -> str:
     """A number: by default three significant digits, whole numbers whole.
 
     ``spec`` is a format of Python's (``.2f``, ``+.1e``, ``,``, ``.0%``), or a number of significant
@@ -233,7 +233,7 @@ def number(value: float, spec: str = "") -> str:
     ('12', '0.333', '0.33', '26 %', '12,345')
     """
     if not spec:
-        return str(value) if isinstance(value, Integral) else short(float(value))
+        return str(value) if isinstance(value, int) else short(float(value))
     if spec.isdecimal():
         return short(float(value), int(spec))
     shown = format(float(value) if spec[-1] not in ",d" else value, spec)
