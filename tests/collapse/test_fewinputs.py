@@ -34,6 +34,13 @@ def test_the_bound_scales_with_the_decay():
     assert made.crossed == 1
 
 
+def test_a_descent_is_made_once():
+    one, same = fewinputs.few_inputs(seed=5), fewinputs.few_inputs(points=24, seed=5)
+    assert one is same and one is not fewinputs.few_inputs(seed=6)
+    (first,), (again,) = (each.descents((0.1,), steps=3, seed=0) for each in (one, same))
+    assert first is again
+
+
 def test_more_distinct_inputs_than_points_are_refused():
     with pytest.raises(ValueError, match="points"):
         fewinputs.few_inputs(distinct=5, points=3)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import torch
@@ -47,7 +48,7 @@ class Descent:
         return int((self.distance > (1 + 1e-9) * self.bound + 1e-13).sum())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FewInputs:
     """A tanh network 6-width-width-5 and N samples: X (6, N) with K distinct columns, Y (5, N)."""
 
@@ -71,31 +72,7 @@ class FewInputs:
         >>> bool(seen.distance[-1] < seen.distance[0]), seen.crossed
         (True, 0)
         """
-        settings = {"loss": "sample", "weight_decay": 2 * decay}
-
-        def gradient(at: training.State) -> Tensor:
-            found = training.gradients(self.net, at.weights, self.X, self.Y, **settings)
-            return found[1][0].norm(dim=(1, 2))
-
-        def distance(at: training.State) -> Tensor:
-            return ranks.rank_distance(at.weights[1][0], self.distinct)
-
-        run = training.train(
-            self.net,
-            self.start(trials=1, seed=seed),
-            self.X,
-            self.Y,
-            method="gd",
-            rate=rate,
-            steps=steps,
-            measure={"distance": distance, "gradient": gradient},
-            schedule=max(1, steps // 60),
-            progress=False,
-            **settings,
-        )
-        trace = run.trace
-        places = np.array(run.trace_steps)
-        return Descent(decay, places, trace["distance"][:, 0], trace["gradient"][:, 0])
+        return _descend(self, decay, steps, seed, rate)
 
     def descents(self, decays: Sequence[float], *, steps: int, seed: int) -> list[Descent]:
         """One descent for each weight decay, all from the same weights.
@@ -111,6 +88,9 @@ class FewInputs:
 def few_inputs(*, distinct: int = 3, points: int = 24, width: int = 8, seed: int = 0) -> FewInputs:
     """``points`` samples with ``distinct`` different inputs, every label different.
 
+    The same numbers give the same object, and its descents are made once: a page's picture and its
+    text may both ask for them.
+
     Raises
     ------
     ValueError
@@ -124,8 +104,42 @@ def few_inputs(*, distinct: int = 3, points: int = 24, width: int = 8, seed: int
     """
     checks.whole(distinct, "distinct", 1)
     checks.whole(points, "points", distinct)
+    return _few_inputs(distinct, points, width, seed)
+
+
+@cache
+def _few_inputs(distinct: int, points: int, width: int, seed: int) -> FewInputs:
     rng = generator(seed, 0, "data")
     X = rng.standard_normal((INPUTS, distinct))[:, np.arange(points) % distinct]
     Y = rng.standard_normal((OUTPUTS, points))
     net = networks.Dense((INPUTS, width, width, OUTPUTS), activation="tanh")
     return FewInputs(net, torch.from_numpy(X), torch.from_numpy(Y), distinct)
+
+
+@cache
+def _descend(problem: FewInputs, decay: float, steps: int, seed: int, rate: float) -> Descent:
+    settings = {"loss": "sample", "weight_decay": 2 * decay}
+
+    def gradient(at: training.State) -> Tensor:
+        found = training.gradients(problem.net, at.weights, problem.X, problem.Y, **settings)
+        return found[1][0].norm(dim=(1, 2))
+
+    def distance(at: training.State) -> Tensor:
+        return ranks.rank_distance(at.weights[1][0], problem.distinct)
+
+    run = training.train(
+        problem.net,
+        problem.start(trials=1, seed=seed),
+        problem.X,
+        problem.Y,
+        method="gd",
+        rate=rate,
+        steps=steps,
+        measure={"distance": distance, "gradient": gradient},
+        schedule=max(1, steps // 60),
+        progress=False,
+        **settings,
+    )
+    trace = run.trace
+    places = np.array(run.trace_steps)
+    return Descent(decay, places, trace["distance"][:, 0], trace["gradient"][:, 0])
