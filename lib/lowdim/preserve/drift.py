@@ -157,7 +157,7 @@ def of(state: State, r: int, layers: int | None = None) -> Spaces:
 
     Examples
     --------
-    >>> from lowdim import networks
+    >>> from lowdim.nets import networks
     >>> net = networks.autoencoder(6, 4, bias=False)
     >>> X = torch.arange(96.0).sin().reshape(2, 6, 8)
     >>> found = of(State(0, net.init(trials=2), X, net), 3)
@@ -185,13 +185,14 @@ def measurements(
 
     Examples
     --------
-    >>> from lowdim import networks, training
+    >>> from lowdim.nets import networks, training
     >>> X = torch.arange(96.0).sin().reshape(2, 6, 8)
     >>> net = networks.autoencoder(6, 4, bias=False)
     >>> asked = measurements(
     ...     3, reference=subspaces.principal_rows(X.double(), 3), labels=[0, 1] * 4
     ... )
-    >>> run = training.train(net, net.init(trials=2), X, steps=4, schedule=2, measure=asked)
+    >>> task, start = training.Objective(net, X), net.init(trials=2)
+    >>> run = training.train(task, start, training.GD(0.005), 4, schedule=2, measure=asked)
     >>> tuple(run.trace["step_output"].shape)
     (3, 2, 1)
     """
