@@ -117,10 +117,9 @@ def _run(steps: int, every: int) -> tuple[Tensor, list[Tensor]]:
         kept.append(state.weights[0][0].double())
         return torch.zeros(TRIALS)
 
-    training.train(
-        net, net.init(trials=TRIALS, seed=0), X.float(), rate=1e-3, steps=steps, schedule=every,
-        measure={"keep": keep}, progress=False,
-    )  # fmt: skip
+    task, start = training.Objective(net, X.float()), net.init(trials=TRIALS, seed=0)
+    optimizer = training.GD(1e-3)
+    training.train(task, start, optimizer, steps, schedule=every, measure={"keep": keep})
     return X, kept
 
 

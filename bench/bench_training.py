@@ -60,9 +60,8 @@ def _ours(X: Tensor, steps: int) -> tuple[networks.Dense, networks.Weights, Call
     weights = net.init(trials=len(X), seed=0)
 
     def work() -> training.Run:
-        return training.train(
-            net, weights, X, rate=RATE, steps=steps, schedule=[steps], progress=False
-        )
+        task = training.Objective(net, X)
+        return training.train(task, weights, training.GD(RATE), steps, schedule=[steps])
 
     return net, weights, work
 
@@ -143,7 +142,8 @@ def train_scaling(*, steps: int = 40, repeats: int = 5) -> dict:
             weights = net.init(trials=point["trials"])
 
             def work(net=net, weights=weights, X=X) -> None:
-                training.train(net, weights, X, rate=1e-5, steps=steps, schedule=[steps])
+                task = training.Objective(net, X)
+                training.train(task, weights, training.GD(1e-5), steps, schedule=[steps])
 
             work()
             seconds.append(min(_seconds(work) for _ in range(repeats)) / steps)

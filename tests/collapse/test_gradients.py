@@ -33,7 +33,7 @@ def hidden(net, weights, X, start):
 @pytest.mark.parametrize(("net", "tolerance"), NETS)
 def test_factors_multiply_to_the_trained_gradient(net, tolerance):
     weights, X, Y = setting(net)
-    expected = training.gradients(net, weights, X, Y, loss="sample")
+    expected = training.Objective(net, X, Y, normalization="sample").gradients(weights)
     for (delta, inputs), (G, _) in zip(
         gradients.factors(net, weights, X, Y), expected, strict=True
     ):
@@ -45,7 +45,7 @@ def test_factors_multiply_to_the_trained_gradient(net, tolerance):
 @pytest.mark.parametrize(("net", "tolerance"), NETS)
 def test_gradients_of_samples_do_not_depend_on_where_the_network_is_cut(net, tolerance):
     weights, X, Y = setting(net)
-    G = training.gradients(net, weights, X, Y, loss="sample")
+    G = training.Objective(net, X, Y, normalization="sample").gradients(weights)
     for layer in range(1, net.depth + 1):
         for start in range(layer):
             Z = hidden(net, weights, X, start)

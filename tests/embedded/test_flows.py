@@ -228,7 +228,7 @@ def test_descent_on_the_factors_is_torch_and_nears_the_flow():
     flow, x, g = problem(7, 3, 3)
     start = np.array([0.4, 0.2, -0.3])
     factors = flows.balanced_factors(start, 3, 4, seed=1)
-    _, w, last = flows.descend(flow, factors, rate=0.01, steps=5)
+    _, w, last = flows.descend_factors(flow, factors, rate=0.01, steps=5)
     mine = [W.clone().requires_grad_() for W in factors]
     sgd = torch.optim.SGD(mine, lr=0.01)
     for _ in range(5):
@@ -242,7 +242,9 @@ def test_descent_on_the_factors_is_torch_and_nears_the_flow():
     exact = flows.follow(flow, start, 1.0).at(1.0)
     apart = []
     for rate in (0.02, 0.01, 0.005):
-        _, w, _ = flows.descend(flow, factors, rate=rate, steps=round(1 / rate), every=10**6)
+        _, w, _ = flows.descend_factors(
+            flow, factors, rate=rate, steps=round(1 / rate), every=10**6
+        )
         apart.append(np.abs(w[-1] - exact).max())
     assert 1.7 < apart[0] / apart[1] < 2.3
     assert 1.7 < apart[1] / apart[2] < 2.3
@@ -251,7 +253,9 @@ def test_descent_on_the_factors_is_torch_and_nears_the_flow():
 def test_a_rate_may_depend_on_the_step():
     flow, _, _ = problem(7, 2, 2)
     factors = flows.balanced_factors([0.4, 0.2], 2, 3)
-    steps, w, _ = flows.descend(flow, factors, rate=lambda step: 0.0 if step else 0.1, steps=3)
+    steps, w, _ = flows.descend_factors(
+        flow, factors, rate=lambda step: 0.0 if step else 0.1, steps=3
+    )
     assert steps.tolist() == [0, 1, 2, 3]
     assert (w[1] != w[0]).any()
     assert (w[1:] == w[1]).all()
@@ -280,17 +284,17 @@ def test_a_rate_may_depend_on_the_step():
             "marks must increase",
         ),
         (
-            lambda: flows.descend(
+            lambda: flows.descend_factors(
                 Flow(np.eye(2), np.ones(2), 3), flows.balanced_factors([1.0, 1.0], 2, 3), rate=0.1,
                 steps=1,
             ),
             "3 matrices",
         ),
         (
-            lambda: flows.descend(
+            lambda: flows.descend_factors(
                 Flow(np.eye(1), np.ones(1), 1), [torch.ones(1, 1)], rate=-1.0, steps=1
             ),
-            "rate must be above 0",
+            "rate must be a number above 0",
         ),
     ],
 )  # fmt: skip

@@ -97,7 +97,7 @@ def test_whole_batches_are_gradient_descent():
     end = noise.linear_sgd(factors, X, g, rates=[0.05] * 20, batch=12)
     for t in range(2):
         flow = flows.Flow.from_data(X[t].T.numpy(), g[t].numpy(), depth=3)
-        _, _, wanted = flows.descend(flow, [W[t] for W in factors], rate=0.05, steps=20)
+        _, _, wanted = flows.descend_factors(flow, [W[t] for W in factors], rate=0.05, steps=20)
         assert all(torch.allclose(W[t], V, atol=1e-12) for W, V in zip(end, wanted, strict=True))
 
 
@@ -134,13 +134,15 @@ def sines(x):
     return torch.sin(torch.pi * x).sum(-2, keepdim=True)
 
 
-COMMON = {"nets": 2, "width": 6, "points": 40, "epochs": 4, "batch": 10, "rate": 0.05}
+def trained(depth, settings, *, start=1.0, **data):
+    inputs = noise.noisy_inputs(settings, sines, nets=2, points=40, **data)
+    return noise.train_noisy(inputs, depth, width=6, epochs=4, batch=10, rate=0.05, start=start)
 
 
 def test_padding_is_not_seen():
     """A setting with one direction is the same whatever stands beside it."""
-    alone = noise.train_noisy(3, [(0.5, 1)], sines, **COMMON)
-    beside = noise.train_noisy(3, [(0.5, 1), (0.5, 4)], sines, **COMMON)
+    alone = trained(3, [(0.5, 1)])
+    beside = trained(3, [(0.5, 1), (0.5, 4)])
     assert torch.allclose(alone.loss[0], beside.loss[0], rtol=1e-5)
     assert bool((beside.weights[0][0][:2, :, 4:] == 1).all())  # padded columns never move
     for a, b in zip(alone.weights[1], beside.weights[1], strict=True):
@@ -148,20 +150,20 @@ def test_padding_is_not_seen():
 
 
 def test_no_noise_moves_no_normal_weight_and_noise_does():
-    run = noise.train_noisy(2, [(0.0, 2), (0.5, 2)], sines, start=0.7, **COMMON)
+    run = trained(2, [(0.0, 2), (0.5, 2)], start=0.7)
     normal = run.weights[0][0][..., 3:]
     assert bool((normal[:2] == 0.7).all()) and bool((normal[2:] != 0.7).all())
 
 
 def test_noise_everywhere_is_noise_in_x_too():
-    plain = noise.train_noisy(2, [(0.0, 1), (0.5, 1)], sines, **COMMON)
-    blurred = noise.train_noisy(2, [(0.0, 1), (0.5, 1)], sines, everywhere=True, **COMMON)
+    plain = trained(2, [(0.0, 1), (0.5, 1)])
+    blurred = trained(2, [(0.0, 1), (0.5, 1)], everywhere=True)
     assert torch.equal(plain.loss[0], blurred.loss[0])
     assert not torch.equal(plain.loss[1], blurred.loss[1])
 
 
 def test_parts_are_what_they_say():
-    run = noise.train_noisy(2, [(0.3, 1), (0.3, 3)], sines, **COMMON)
+    run = trained(2, [(0.3, 1), (0.3, 3)])
     miss, change = run.parts(0.5, 50, seed=1)
     assert miss.shape == change.shape == (2, 2, 50)
     assert torch.allclose(run.stability(0.5, 50, seed=1), (change**2).mean(-1))
@@ -179,7 +181,7 @@ def test_parts_are_what_they_say():
 @pytest.mark.parametrize("bad", [[], [(-0.1, 1)], [(0.1, 0)]])
 def test_settings_are_checked(bad):
     with pytest.raises(ValueError, match="settings must be pairs"):
-        noise.train_noisy(2, bad, sines, **COMMON)
+        trained(2, bad)
 
 
 def test_shapes_and_signs_are_checked():

@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lowdim.embedded import offdata
+from lowdim.nets import training
 from lowdim.nets.networks import Dense
 from scipy.integrate import quad
 from scipy.spatial import ConvexHull
@@ -166,13 +167,14 @@ def test_stability_of_a_linear_network_is_its_normal_weight():
     torch.testing.assert_close(offdata.stability(net, W, x, y)[0], wanted)
 
 
-def test_a_fit_takes_the_steps_of_the_papers_objective():
+def test_annealing_takes_the_steps_of_the_papers_objective():
     """One full batch: a step of size r on (1/2n)Σ(f-g)² + λ‖θ‖², by autograd."""
     net = Dense((3, 4, 1))
     start = net.init(seed=2, dtype=torch.float64)
     X = torch.cat([offdata.cube_points(2, 16), torch.zeros(1, 16)])
     goal = X[:1].sin()
-    moved = offdata.fit(net, start, X, goal, rates=[0.1], batch=16, decay=0.3)
+    task = training.Objective(net, X, goal, normalization="half", penalty=0.3)
+    moved = offdata.anneal(task, start, [0.1], batch=16)
     free = [p[0].clone().requires_grad_(True) for pair in start for p in pair]
     out = free[2] @ (free[0] @ X + free[1]).clamp_min(0) + free[3]
     loss = (out - goal).square().sum() / 32 + 0.3 * sum(p.square().sum() for p in free)
@@ -192,7 +194,24 @@ def test_cosine_rates_are_those_of_torch():
         wanted.append(optimizer.param_groups[0]["lr"])
         optimizer.step()
         schedule.step()
-    assert offdata.cosine_rates(1e-2, 1e-4, 7) == pytest.approx(wanted)
+    assert training.cosine_rates(1e-2, 1e-4, 7) == pytest.approx(wanted)
+
+
+def test_each_epoch_is_shown_before_and_after():
+    net = Dense((2, 4, 1))
+    X, start, seen = offdata.cube_points(2, 12), net.init(dtype=torch.float64), []
+    task = training.Objective(net, X, X[:1], normalization="half")
+
+    def each(epoch, weights):
+        seen.append((epoch, weights[0][0].clone()))
+
+    end = offdata.anneal(task, start, [0.1, 0.05], batch=5, seed=3, each=each)
+    assert [epoch for epoch, _ in seen] == [0, 1, 2]
+    assert torch.equal(seen[0][1], start[0][0]) and torch.equal(seen[2][1], end[0][0])
+    first = offdata.anneal(task, start, [0.1], batch=5, seed=3)
+    assert torch.equal(seen[1][1], first[0][0])
+    with pytest.raises(ValueError, match="1 trials diverged in epoch 0"):
+        offdata.anneal(task, start, [1e9], batch=5)
 
 
 @pytest.mark.parametrize("bad", [torch.ones(3), torch.ones(2, 7), [[math.nan]]])

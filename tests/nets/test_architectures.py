@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lowdim.nets.architectures import POINTWISE, Convolutional, Recurrent, Transformer, train
+from lowdim.nets.architectures import POINTWISE, Convolutional, Recurrent, Transformer
+from lowdim.nets.training import GD, LBFGS, Adam, Objective, train
 
 DOUBLE = torch.float64
 
@@ -184,14 +185,13 @@ def test_features_shapes_and_trials(net) -> None:
 
 
 @pytest.mark.parametrize("net", NETS, ids=ids)
-@pytest.mark.parametrize("method", ["gd", "adam"])
-def test_a_trial_trains_the_same_alone(net, method: str) -> None:
+@pytest.mark.parametrize("optimizer", [GD(0.01), Adam(0.01)])
+def test_a_trial_trains_the_same_alone(net, optimizer) -> None:
     X, weights = normal(3, 12, 5), net.init(trials=3, dtype=DOUBLE)
-    seen = {"size": lambda layers: layers[-1].square().mean((1, 2))}
-    many = train(net, weights, X, method=method, steps=6, rate=0.01, schedule=3, measure=seen)
-    alone = train(
-        net, [w[1:2] for w in weights], X[1:2], method=method, steps=6, rate=0.01, schedule=[6]
-    )
+    seen = {"size": lambda state: state.post[-2].square().mean((1, 2))}
+    task = Objective(net, X, normalization="sample", penalty=[0.01, 0.02, 0.0])
+    many = train(task, weights, optimizer, 6, schedule=3, measure=seen)
+    alone = train(task.trial(1), [w[1:2] for w in weights], optimizer, 6, schedule=[6])
     assert all(
         torch.allclose(a[1:2], b, rtol=1e-6, atol=1e-8)
         for a, b in zip(many.weights, alone.weights, strict=True)
@@ -223,7 +223,10 @@ def by_hand(net, weights, X, goal, method: str, rate: float, steps: int) -> list
 @pytest.mark.parametrize("method", ["gd", "adam"])
 def test_steps_are_those_of_the_textbook(net, method: str) -> None:
     X, goal, weights = normal(2, 12, 5), normal(2, 12, 5, seed=1), net.init(trials=2, dtype=DOUBLE)
-    run = train(net, weights, X, goal, method=method, rate=0.01, steps=4, schedule=[1])
+    optimizer = GD(0.01) if method == "gd" else Adam(0.01)
+    run = train(
+        Objective(net, X, goal, normalization="sample"), weights, optimizer, 4, schedule=[1]
+    )
     wanted = by_hand(net, weights, X, goal, method, 0.01, 4)
     for a, b in zip(run.weights, wanted, strict=True):
         assert torch.allclose(a, b, rtol=1e-6, atol=1e-8)
@@ -233,14 +236,14 @@ def test_steps_are_those_of_the_textbook(net, method: str) -> None:
 @pytest.mark.parametrize("net", NETS[::3], ids=ids[::3])
 def test_pieces_of_a_stack_change_nothing(net, threads: int, monkeypatch) -> None:
     X, weights = normal(5, 12, 4), net.init(trials=5, dtype=DOUBLE)
-    order = {"last": lambda layers: layers[-1].flatten(1)}
-    options = {"steps": 5, "rate": 0.01, "schedule": 2, "measure": order}
-    whole = train(net, weights, X, 2 * X, **options)
-    monkeypatch.setattr("lowdim.nets.architectures.PIECE", 2 * 4 * 12 * 4)  # two trials at a time
+    options = {"schedule": 2, "measure": {"last": lambda state: state.post[-2].flatten(1)}}
+    task = Objective(net, X, 2 * X, normalization="sample")
+    whole = train(task, weights, Adam(0.01), 5, **options)
+    monkeypatch.setattr("lowdim.linalg.parallel.PIECE", 2 * 4 * 12 * 4)  # two trials at a time
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        cut = train(net, weights, X, 2 * X, **options)
+        cut = train(task, weights, Adam(0.01), 5, **options)
     finally:
         torch.set_num_threads(before)
     for a, b in zip(whole.weights, cut.weights, strict=True):
@@ -275,7 +278,35 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match="heads must divide"):
         Transformer(12, 4, 1, 12, heads=3)
     net = Recurrent(12, 4, 1, 3)
-    with pytest.raises(ValueError, match="target's shape"):
-        train(net, net.init(), torch.ones(1, 12, 5), steps=1)
-    with pytest.raises(ValueError, match=r"shape \(1, 3, 5\)"):
-        train(net, net.init(trials=2), torch.ones(2, 12, 5), torch.ones(1, 3, 5), steps=1)
+    with pytest.raises(ValueError, match="takes 12 numbers and returns 3"):
+        train(Objective(net, torch.ones(1, 12, 5)), net.init(), GD(0.1), 1)
+    with pytest.raises(ValueError, match=r"target needs the shape \(2, 3, n\).*\(1, 4, 5\)"):
+        Objective(net, torch.ones(2, 12, 5), torch.ones(1, 4, 5)).value(net.init(trials=2))
+    with pytest.raises(ValueError, match="Recurrent needs weights of the shapes"):
+        Objective(net, torch.ones(12, 5), torch.ones(3, 5)).value(net.init()[1:])
+    with pytest.raises(ValueError, match=r"one dtype; X is torch\.float32"):
+        Objective(net, torch.ones(12, 5), torch.ones(3, 5)).value(net.init(dtype=DOUBLE))
+
+
+@pytest.mark.parametrize("net", NETS[::3], ids=ids[::3])
+def test_objective_and_its_gradients(net) -> None:
+    X, goal = normal(2, 12, 5), normal(2, 12, 5, seed=1)
+    free = [w.requires_grad_() for w in net.init(trials=2, dtype=DOUBLE)]
+    wanted = (net.forward(free, X)[1] - goal).square().mean((1, 2))
+    wanted = wanted + sum(0.1 * w.flatten(1).square().sum(1) for w in free)
+    task = Objective(net, X, goal, normalization="mean", penalty=0.1)
+    assert close(task.value(free), wanted.detach())
+    for mine, theirs in zip(
+        task.gradients(free), torch.autograd.grad(wanted.sum(), free), strict=True
+    ):
+        assert close(mine, theirs)
+
+
+def test_lbfgs_goes_on_where_adam_is_slow() -> None:
+    net = Convolutional((2, 3), channels=(2,), kernel=(1, 3), outputs=6, activation="tanh")
+    X, start = normal(2, 6, 8), net.init(trials=2, dtype=DOUBLE)
+    task = Objective(net, X, normalization="sample", penalty=0.01)
+    run = train(task, start, LBFGS(), 500, gradient_norm=1e-6)
+    assert run.converged.all() and bool((run.objective < task.value(start)).all())
+    slopes = [g.flatten(1).square().sum(1) for g in task.gradients(run.weights)]
+    assert torch.allclose(run.gradient_norm, sum(slopes).sqrt(), rtol=1e-4)

@@ -102,9 +102,9 @@ def test_measurements_along_a_run_equal_measuring_the_final_network():
     net = networks.Dense((12, 6, 6, 12), bias=False)
     star = subspaces.principal_rows(D.clean.double(), 4)
     asked = drift.measurements(4, reference=star, labels=D.labels, accuracy_at={6})
-    run = training.train(
-        net, net.init(trials=2), D.noisy, loss="sample", steps=6, schedule=3, measure=asked
-    )
+    task = training.Objective(net, D.noisy, normalization="sample")
+    start = net.init(trials=2)
+    run = training.train(task, start, training.GD(0.005), 6, schedule=3, measure=asked)
     assert run.trace["drift_output"].shape == (3, 2, 2)
     assert bool(torch.isnan(run.trace["accuracy"][:2]).all())
     final = drift.of(State(6, run.weights, D.noisy, net), 4)

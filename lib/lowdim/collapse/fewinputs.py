@@ -118,27 +118,23 @@ def _few_inputs(distinct: int, points: int, width: int, seed: int) -> FewInputs:
 
 @cache
 def _descend(problem: FewInputs, decay: float, steps: int, seed: int, rate: float) -> Descent:
-    settings = {"loss": "sample", "weight_decay": 2 * decay}
+    objective = training.Objective(
+        problem.net, problem.X, problem.Y, normalization="sample", penalty=decay
+    )
 
     def gradient(at: training.State) -> Tensor:
-        found = training.gradients(problem.net, at.weights, problem.X, problem.Y, **settings)
-        return found[1][0].norm(dim=(1, 2))
+        return objective.gradients(at.weights)[1][0].norm(dim=(1, 2))
 
     def distance(at: training.State) -> Tensor:
         return ranks.rank_distance(at.weights[1][0], problem.distinct)
 
     run = training.train(
-        problem.net,
+        objective,
         problem.start(trials=1, seed=seed),
-        problem.X,
-        problem.Y,
-        method="gd",
-        rate=rate,
-        steps=steps,
+        training.GD(rate),
+        steps,
         measure={"distance": distance, "gradient": gradient},
         schedule=max(1, steps // 60),
-        progress=False,
-        **settings,
     )
     trace = run.trace
     places = np.array(run.trace_steps)

@@ -1,10 +1,10 @@
 r"""Stationary points of small networks, found to rounding and with their gradient reported.
 
 Statements about stationary points say nothing about a network whose gradient is merely small,
-unless the gradient's share is added. Here the objective is Part II's,
-:math:`\frac1N\sum_i\|f(x_i)-y_i\|^2+\lambda\|\Theta\|^2` over all weights and biases, minimized by
-L-BFGS and finished by Newton steps with the whole Hessian, which networks of up to some two
-thousand parameters allow.
+unless the gradient's share is added. Here an objective, Part II's
+:math:`\frac1N\sum_i\|f(x_i)-y_i\|^2+\lambda\|\Theta\|^2` for instance, is minimized by L-BFGS and
+finished by Newton steps with the whole Hessian, which networks of up to some two thousand
+parameters allow.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from torch import Tensor
 from torch.func import grad, jvp, vmap
 
 from lowdim import checks
-from lowdim.collapse.gradients import _SMOOTH
 from lowdim.nets import training
-from lowdim.nets.networks import Dense, Weights, spread
+from lowdim.nets.networks import Weights, flat, mapped
+from lowdim.nets.training import Objective
 
-__all__ = ["Stationary", "find"]
+__all__ = ["SMOOTH", "Stationary", "find"]
 
+SMOOTH = ("identity", "tanh", "sigmoid")  # activations with a Hessian everywhere
 _PIECE = 256  # columns of the Hessian at a time
 
 
@@ -30,7 +31,7 @@ _PIECE = 256  # columns of the Hessian at a time
 class Stationary:
     """Points reached, T trials.
 
-    weights: as in ``networks``; gradients: those of the objective with weight decay, in the same
+    weights: as in ``networks``; gradients: those of the objective with its penalty, in the same
     shapes; gradient_norm, before: (T,) its Euclidean norm, and what L-BFGS had left of it; loss:
     (T,) without the penalty; curvature: (T,) least eigenvalue of the Hessian (NaN where no Newton
     step was needed), positive at a strict local minimum; steps: (T,) of L-BFGS and Newton.
@@ -43,28 +44,20 @@ class Stationary:
     loss: Tensor
     curvature: Tensor
     steps: Tensor
-    decay: float
 
 
 def find(
-    net: Dense,
+    objective: Objective,
     weights: Weights,
-    X: Tensor,
-    target: Tensor | None = None,
     *,
-    decay: float,
     goal: float = 1e-10,
     steps: int = 2000,
     newton: int = 20,
 ) -> Stationary:
-    r"""Go from ``weights`` to a stationary point of loss per sample plus ``decay`` · ‖Θ‖².
+    r"""Go from ``weights`` (float64) to a stationary point of ``objective``.
 
     Parameters
     ----------
-    X, target
-        (T, m, N) and (T, c, N), or without T; float64. The target is X unless given.
-    decay
-        Part II's λ: the penalty is λ‖Θ‖² (its gradient 2λΘ), on weights and biases.
     goal
         Norm of the gradient to reach.
     steps, newton
@@ -73,107 +66,116 @@ def find(
     Raises
     ------
     ValueError
-        If ``decay`` is not above 0, an activation is not identity, tanh or sigmoid, or as
-        ``training.train``.
+        If an activation is not in ``SMOOTH``, the penalty is not above 0 everywhere (without it
+        stationary points need not be isolated), or as ``training.train``.
 
     Examples
     --------
-    >>> net = Dense((1, 1), bias=False)
-    >>> point = find(net, [(torch.ones(1, 1, 1).double(), None)], torch.ones(1, 1).double(),
-    ...              torch.ones(1, 1).double(), decay=1.0)
+    >>> from lowdim.nets.networks import Dense
+    >>> one = torch.ones(1, 1).double()
+    >>> task = Objective(Dense((1, 1), bias=False), one, one, normalization="sample", penalty=1.0)
+    >>> point = find(task, [(torch.ones(1, 1, 1).double(), None)])
     >>> round(point.weights[0][0].item(), 12), bool(point.gradient_norm < 1e-10)
     (0.5, True)
     """
-    if not 0 < decay < math.inf:
-        raise ValueError(f"decay must be a number above 0; you gave {decay!r}.")
     checks.whole(newton, "newton", 0)
-    for act in net.activations:
-        checks.choice(act.name, [name for name in _SMOOTH if name != "relu"], "activation")
+    for act in objective.net.activations:
+        checks.choice(act.name, SMOOTH, "activation")
+    if not bool((torch.as_tensor(objective.penalty) > 0).all()):
+        raise ValueError(f"penalty must be above 0; you gave {objective.penalty!r}.")
     run = training.train(
-        net, weights, X, target, method="lbfgs", steps=steps, loss="sample",
-        weight_decay=2 * decay, gradient_norm=goal, schedule=[0], progress=False,
-    )  # fmt: skip
-    data = net.check(run.weights, X)
-    goals = data if target is None else spread(target, len(data), net.widths[-1], "target")
-    ends, curvature, taken = [], [], []
-    for trial in range(len(data)):
-        mine = [(W[trial], None if b is None else b[trial]) for W, b in run.weights]
-        end, low, count = _newton(net, mine, data[trial], goals[trial], decay, goal, newton)
-        ends.append(end)
+        objective, weights, training.LBFGS(), steps, gradient_norm=goal, schedule=[0]
+    )
+    final = mapped(run.weights, torch.clone)
+    curvature, taken = [], []
+    for trial in range(len(run.loss)):
+        mine = [t[trial : trial + 1] for t in flat(final)]
+        function = _Function(objective.trial(trial), mine)
+        x, low, count = _newton(function, function.flatten(mine), goal, newton)
+        for part, piece in zip(mine, function.pieces(x), strict=True):
+            part.copy_(piece)
         curvature.append(low)
         taken.append(count)
-    final = [
-        (
-            torch.stack([end[k][0] for end in ends]),
-            torch.stack([end[k][1] for end in ends]) if net.bias else None,
-        )
-        for k in range(net.depth)
-    ]
-    settings = {"loss": "sample", "weight_decay": 2 * decay}
-    grads = training.gradients(net, final, data, goals, **settings)
-    squares = [t.flatten(1).square().sum(1) for pair in grads for t in pair if t is not None]
+    grads = objective.gradients(final)
+    squares = [t.flatten(1).square().sum(1) for t in flat(grads)]
     return Stationary(
         weights=final,
         gradients=grads,
         gradient_norm=torch.stack(squares).sum(0).sqrt(),
         before=run.gradient_norm,
-        loss=training.objective(net, final, data, goals, loss="sample"),
+        loss=objective.losses(final),
         curvature=torch.tensor(curvature, dtype=torch.float64),
         steps=run.steps + torch.tensor(taken),
-        decay=decay,
     )
 
 
-def _newton(net, weights, X, Y, decay, goal, most):
-    """Newton steps, downhill until the Hessian is positive; weights, least eigenvalue, steps."""
-    parts = [t for pair in weights for t in pair if t is not None]
-    shapes, sizes = [t.shape for t in parts], [t.numel() for t in parts]
-    flat = torch.cat([t.reshape(-1) for t in parts])
+class _Function:
+    """One trial's objective as a function of a vector, with its gradient and Hessian."""
 
-    def unpack(vector: Tensor) -> list[Tensor]:
-        pieces = torch.split(vector, sizes)
-        return [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)]
+    def __init__(self, objective: Objective, parts: list[Tensor]) -> None:
+        self.objective, self.shapes = objective, [t.shape for t in parts]
 
-    def objective(vector: Tensor) -> Tensor:
-        h, pieces = X, iter(unpack(vector))
-        for act in net.activations:
-            h = next(pieces) @ h
-            if net.bias:
-                h = h + next(pieces)
-            h = _SMOOTH[act.name][0](h)
-        return (h - Y).square().sum() / X.shape[-1] + decay * vector.square().sum()
+    def flatten(self, parts: list[Tensor]) -> Tensor:
+        return torch.cat([t.reshape(-1) for t in parts])
 
-    def gradient(vector: Tensor) -> Tensor:
-        leaf = vector.detach().requires_grad_()
-        return torch.autograd.grad(objective(leaf), leaf)[0]
+    def pieces(self, x: Tensor) -> list[Tensor]:
+        split = torch.split(x, [shape.numel() for shape in self.shapes])
+        return [piece.reshape(shape) for piece, shape in zip(split, self.shapes, strict=True)]
 
-    def hessian(vector: Tensor) -> Tensor:
+    def __call__(self, x: Tensor) -> Tensor:
+        parts = iter(self.pieces(x))
+        bias = self.objective.net.bias
+        weights = [(W, next(parts) if bias else None) for W in parts]
+        return self.objective.differentiable(weights)[0]
+
+    def gradient(self, x: Tensor) -> Tensor:
+        leaf = x.detach().requires_grad_()
+        return torch.autograd.grad(self(leaf), leaf)[0]
+
+    def hessian(self, x: Tensor) -> Tensor:
         def product(way: Tensor) -> Tensor:
-            return jvp(grad(objective), (vector,), (way,))[1]
+            return jvp(grad(self), (x,), (way,))[1]
 
         # in pieces: all columns at once would need gigabytes
-        return vmap(product, chunk_size=_PIECE)(torch.eye(len(vector), dtype=vector.dtype))
+        return vmap(product, chunk_size=_PIECE)(torch.eye(len(x), dtype=x.dtype))
 
-    g, low, count, damping = gradient(flat), math.nan, 0, 1e-3
-    value = float(objective(flat))
+
+def _newton(function: _Function, x: Tensor, goal: float, most: int) -> tuple[Tensor, float, int]:
+    """Newton steps, downhill until the Hessian is positive; point, least eigenvalue, steps.
+
+    scipy's trust-region methods judge a step by the value alone: they give up where it no longer
+    changes in double precision, with a gradient of 1e-8 left.
+    """
+    g, low, count, damping = function.gradient(x), math.nan, 0, 1e-3
+    value = float(function(x))
     while count < most and float(g.norm()) > goal:
-        values, vectors = torch.linalg.eigh(hessian(flat))
+        values, vectors = torch.linalg.eigh(function.hessian(x))
         low, along, count = float(values[0]), vectors.mT @ g, count + 1
-        pure = flat - vectors @ (along / values)
-        if low > 0 and float(gradient(pure).norm()) < 0.1 * float(g.norm()):
-            flat = pure  # close to a strict minimum: Newton's own step
+        pure = x - vectors @ (along / values)
+        if low > 0 and float(function.gradient(pure).norm()) < 0.1 * float(g.norm()):
+            x = pure  # close to a strict minimum: Newton's own step
         else:
-            flat, damping = _descend(objective, flat, value, values, vectors, along, damping)
-        g, value = gradient(flat), float(objective(flat))
-    pieces = iter(unpack(flat.detach()))
-    return [(next(pieces), next(pieces) if net.bias else None) for _ in weights], low, count
+            x, damping = _damped(function, x, value, (values, vectors, along), damping)
+        g, value = function.gradient(x), float(function(x))
+    return x.detach(), low, count
 
 
-def _descend(objective, flat, value, values, vectors, along, damping):
-    """A step down along all eigenvectors, also those of negative curvature; the damping adapts."""
+def _damped(
+    function: _Function,
+    x: Tensor,
+    value: float,
+    spectrum: tuple[Tensor, Tensor, Tensor],
+    damping: float,
+) -> tuple[Tensor, float]:
+    """The first of more and more damped steps that goes down, and the damping to try next.
+
+    ``spectrum`` is the Hessian's eigenvalues, eigenvectors and the gradient along them; steps go
+    down along all of them, also those of negative curvature.
+    """
+    values, vectors, along = spectrum
     for _ in range(30):
-        trial = flat - vectors @ (along / (values.abs() + damping))
-        if float(objective(trial)) < value:
+        trial = x - vectors @ (along / (values.abs() + damping))
+        if float(function(trial)) < value:
             return trial, max(damping / 8, 1e-12)
         damping = max(4 * damping, 1e-10)
-    return flat, damping
+    return x, damping

@@ -20,7 +20,7 @@ from torch import Tensor
 from lowdim.collapse import gradients, stationary
 from lowdim.evidence import plots
 from lowdim.linalg import ranks
-from lowdim.nets import networks
+from lowdim.nets import networks, training
 from lowdim.seeds import generator
 
 __all__ = ["Grid", "Setting", "draw_bounds", "draw_tails", "grid"]
@@ -282,11 +282,12 @@ def grid(setting: Setting) -> Grid:
     (torch.Size([4, 2]), True)
     """
     net, start = setting.net, setting.start
+
+    def objective(lam: float, sigma: float) -> training.Objective:
+        return training.Objective(net, setting.blobs(sigma), normalization="sample", penalty=lam)
+
     how = {"goal": setting.goal, "steps": setting.steps, "newton": setting.newton}
-    reached = [
-        stationary.find(net, start, setting.blobs(sigma), decay=lam, **how)
-        for lam, sigma in setting.cells
-    ]
+    reached = [stationary.find(objective(lam, sigma), start, **how) for lam, sigma in setting.cells]
 
     def joined(of: str) -> networks.Weights:
         return [

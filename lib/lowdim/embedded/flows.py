@@ -8,8 +8,8 @@ with :math:`w^\top=W^L\cdots W^1`. On data it has the loss
 .. math:: \dot w=-\|w\|^{2-2/L}\Big(\nabla J(w)+(L-1)\frac{ww^\top}{\|w\|^2}\nabla J(w)\Big)
 
 (Arora, Cohen and Hazan, 2018). :class:`Flow` is this vector field with its Jacobian,
-:func:`follow` solves it with a stiff method and stops at events, and :func:`descend` trains the
-factors themselves by gradient descent from balanced weights, so that the two can be compared.
+:func:`follow` solves it with a stiff method and stops at events, and :func:`descend_factors` trains
+the factors themselves by gradient descent from balanced weights, so that the two can be compared.
 :func:`orbits` runs many flows at once on a clock of their own.
 
 On data that lie in the first components (A and b vanish in the others) the components
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -29,6 +30,9 @@ from scipy.integrate import solve_ivp
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.nets import training
+from lowdim.nets.losses import Quadratic
+from lowdim.nets.networks import Dense
 from lowdim.seeds import generator
 
 Event = Callable[[float, np.ndarray], float]
@@ -432,7 +436,18 @@ def balanced_factors(w: object, depth: int, width: int, *, seed: int = 0) -> lis
     return [size ** (1 / depth) * torch.outer(out, into) for into, out in pairwise(ends)]
 
 
-def descend(
+def product(factors: Sequence[Tensor]) -> Tensor:
+    """The product W^L … W^1 of factors W^1, …, W^L, each (out, in) or (T, out, in).
+
+    Examples
+    --------
+    >>> product([torch.ones(2, 3), torch.ones(1, 2)]).tolist()
+    [[2.0, 2.0, 2.0]]
+    """
+    return reduce(lambda below, W: W @ below, factors)
+
+
+def descend_factors(
     flow: Flow,
     factors: Sequence[Tensor],
     *,
@@ -442,49 +457,45 @@ def descend(
 ) -> tuple[np.ndarray, np.ndarray, list[Tensor]]:
     """Gradient descent on the factors: step numbers (k,), end-to-end weights (k, d), last factors.
 
-    ``rate`` is a number or a function of the step. The gradient is exact: with
-    :math:`s=W^L\\cdots W^{l+1}` and :math:`p=W^{l-1}\\cdots W^1` it is
-    :math:`s^\\top\\nabla J(w)^\\top p^\\top`. Step k of size η stands beside time kη of the flow.
+    ``rate`` is a number or a function of the step. Step k of size η stands beside time kη of the
+    flow. A linear network shows :math:`w^\\top` as its output on the identity, so this is training
+    on the identity with the loss :math:`\\frac12w^\\top Aw-b^\\top w`.
 
     Raises
     ------
     ValueError
-        If the factors do not multiply to a row of the right length, or a number is out of range.
+        If the factors do not multiply to a row of the right length, a number is out of range, or
+        the descent diverges.
 
     Examples
     --------
     >>> flow = Flow(np.eye(2), np.array([1.0, 0.0]), depth=2)
-    >>> steps, w, _ = descend(flow, balanced_factors([0.5, 0.5], 2, 3), rate=0.05, steps=200)
+    >>> factors = balanced_factors([0.5, 0.5], 2, 3)
+    >>> steps, w, _ = descend_factors(flow, factors, rate=0.05, steps=200)
     >>> bool(np.abs(w[-1, 0] - 1) < 1e-3), w.shape
     (True, (201, 2))
     """
-    steps, every = checks.whole(steps, "steps", 0), checks.whole(every, "every", 1)
-    speed = rate if callable(rate) else (lambda step: rate)
-    if not callable(rate) and not rate > 0:
-        raise ValueError(f"rate must be above 0; you gave {rate!r}.")
-    weights = [torch.as_tensor(W, dtype=torch.float64).clone() for W in factors]
+    checks.whole(every, "every", 1)
+    start = [torch.as_tensor(W, dtype=torch.float64) for W in factors]
     d = flow.target.size
-    if len(weights) != flow.depth or weights[0].shape[1] != d or weights[-1].shape[0] != 1:
+    if len(start) != flow.depth or start[0].shape[1] != d or start[-1].shape[0] != 1:
         raise ValueError(
             f"factors must be {flow.depth} matrices from dimension {d} to 1; "
-            f"their shapes are {[tuple(W.shape) for W in weights]}."
+            f"their shapes are {[tuple(W.shape) for W in start]}."
         )
-    A, b = torch.from_numpy(flow.moments), torch.from_numpy(flow.target)
-    kept, rows = [], []
-    for step in range(steps + 1):
-        before = [torch.eye(d, dtype=torch.float64)]  # W^{l-1}…W^1
-        for W in weights:
-            before.append(W @ before[-1])
-        if step % every == 0 or step == steps:
-            kept.append(step)
-            rows.append(before[-1][0].clone())
-        if step == steps:
-            break
-        slope = before[-1] @ A - b[None]
-        after = torch.ones(1, 1, dtype=torch.float64)  # W^L…W^{l+1}
-        size = speed(step)
-        for layer in reversed(range(len(weights))):
-            gradient = after.T @ slope @ before[layer].T
-            after = after @ weights[layer]
-            weights[layer] -= size * gradient
-    return np.array(kept), torch.stack(rows).numpy(), weights
+    net = Dense((d, *(W.shape[0] for W in start)), activation="identity", bias=False)
+    objective = training.Objective(
+        net, torch.eye(d, dtype=torch.float64), torch.from_numpy(flow.target)[None],
+        loss=Quadratic(torch.from_numpy(flow.moments)),
+    )  # fmt: skip
+    run = training.train(
+        objective, [(W[None], None) for W in start], training.GD(rate), steps,
+        measure={"w": lambda state: product([W for W, _ in state.weights])[:, 0]}, schedule=every,
+    )  # fmt: skip
+    if bool(run.diverged.any()):
+        raise ValueError(f"the descent diverged at step {int(run.diverged_at[0])}.")
+    return (
+        np.array(run.trace_steps),
+        run.trace["w"][:, 0].numpy(),
+        [W[0] for W, _ in run.weights],
+    )

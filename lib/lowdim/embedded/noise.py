@@ -9,8 +9,8 @@ Data are pairs of a noisy input and a clean value: :math:`(x+\sigma\varepsilon_x
 * :func:`conditional_mean` is the best predictor of g(x) from a noisy x on an interval, and
   :func:`smoothed_distance` the mean of ``|x - k|`` after smoothing.
 * :func:`linear_sgd` trains many deep linear networks at once by mini-batches, and
-  :func:`train_noisy` ReLU networks with different noise and different numbers of normal
-  directions, stacked as trials of one run.
+  :func:`train_noisy` ReLU networks on :func:`noisy_inputs` with different noise and different
+  numbers of normal directions, stacked as trials of one run.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from torch import Tensor
 
 from lowdim import checks
 from lowdim.embedded import offdata
+from lowdim.nets import training
 from lowdim.nets.networks import Dense, Weights
 from lowdim.seeds import generator
 
 __all__ = [
-    "Blurred", "Trained", "conditional_mean", "linear_sgd", "normal_square", "smoothed_distance",
-    "train_noisy",
+    "Blurred", "NoisyInputs", "Trained", "conditional_mean", "linear_sgd", "noisy_inputs",
+    "normal_square", "smoothed_distance", "train_noisy",
 ]  # fmt: skip
 
 
@@ -153,9 +154,6 @@ def linear_sgd(
 ) -> list[Tensor]:
     r"""Factors of deep linear networks after SGD on the mean of (w·x - g)²/2, one epoch per rate.
 
-    The gradient of each factor has rank one, so a step costs a few small products for all T trials
-    together.
-
     Parameters
     ----------
     factors
@@ -169,7 +167,7 @@ def linear_sgd(
     Raises
     ------
     ValueError
-        If shapes do not fit, ``batch`` is not from 1 to N, or a trial blows up.
+        If shapes do not fit, ``batch`` is not from 1 to N, or a trial diverges.
 
     Examples
     --------
@@ -179,36 +177,19 @@ def linear_sgd(
     >>> round(float(W[1] @ W[0]), 6)
     3.0
     """
-    weights = [W.detach().double().clone() for W in factors]
-    trials, d, count = X.shape
-    if weights[0].shape[::2] != (trials, d) or weights[-1].shape[1] != 1 or len(g) != trials:
-        raise ValueError(
-            f"factors must lead from dimension {d} to 1 for {trials} trials, and g be "
-            f"({trials}, {count}); shapes are {[tuple(W.shape) for W in weights]} and "
-            f"{tuple(g.shape)}."
-        )
-    if not 1 <= checks.whole(batch, "batch", 1) <= count:
-        raise ValueError(f"batch must be from 1 to the {count} points; you gave {batch}.")
-    X, g = X.double(), g.double()[:, None, :]
-    for epoch, rate in enumerate(rates):
-        order = torch.from_numpy(generator(seed, epoch, "orders").permutation(count))
-        points, values = X[..., order], g[..., order]
-        for first in range(0, count, batch):
-            x = points[..., first : first + batch]
-            before = [weights[0]]
-            for W in weights[1:]:
-                before.append(W @ before[-1])
-            miss = before[-1] @ x - values[..., first : first + batch]
-            slope = miss @ x.mT / x.shape[-1]
-            after = torch.ones(trials, 1, 1, dtype=torch.float64)
-            for layer in reversed(range(len(weights))):
-                along = slope @ before[layer - 1].mT if layer else slope
-                back = after.mT.contiguous()
-                after = after @ weights[layer] if layer else after
-                weights[layer].baddbmm_(back, along, alpha=-rate)
-        if not all(bool(W.isfinite().all()) for W in weights):
-            raise ValueError(f"a trial diverged in epoch {epoch}; the rate was {rate:g}.")
-    return weights
+    weights = [(W.double(), None) for W in factors]
+    widths = (factors[0].shape[2], *(W.shape[1] for W in factors))
+    net = Dense(widths, activation="identity", bias=False)
+    objective = training.Objective(net, X.double(), g.double()[:, None], normalization="half")
+    batches = training.Shuffled(batch, seed=seed, shared=True)
+    epoch = batches.epoch(X.shape[-1])
+    optimizer = training.GD(training.held(rates, epoch))
+    steps = epoch * len(rates)
+    run = training.train(objective, weights, optimizer, steps, batches=batches, schedule=[steps])
+    if bool(run.diverged.any()):
+        at = int(run.diverged_at[run.diverged].min())
+        raise ValueError(f"a trial diverged in epoch {at // epoch}; the rate was {rates[0]:g}.")
+    return [W for W, _ in run.weights]
 
 
 @dataclass(frozen=True)
@@ -251,52 +232,59 @@ class Trained:
         return self.parts(gamma, samples, seed=seed)[1].square().mean(-1)
 
 
-def train_noisy(
-    depth: int,
+@dataclass(frozen=True)
+class NoisyInputs:
+    """Noisy inputs and clean values, as trials of one run: settings by nets.
+
+    settings: pairs (σ, d_y); X: (settings · nets, tangent + the largest d_y, points) float32,
+    settings with fewer directions being padded with zeros, which no gradient sees; values:
+    (settings · nets, 1, points).
+    """
+
+    settings: tuple[tuple[float, int], ...]
+    target: Callable[[Tensor], Tensor]
+    nets: int
+    tangent: int
+    X: Tensor
+    values: Tensor
+
+
+def noisy_inputs(
     settings: Sequence[tuple[float, int]],
     target: Callable[[Tensor], Tensor],
     *,
     nets: int,
-    width: int,
     points: int,
-    epochs: int,
-    batch: int,
-    rate: float,
     everywhere: bool = False,
-    start: float = 1.0,
     tangent: int = 3,
     seed: int = 0,
-) -> Trained:
-    """Train ReLU networks on noisy inputs by SGD, the rate falling to a hundredth by a cosine.
+) -> NoisyInputs:
+    """Draw training sets for ``nets`` networks under each of ``settings``.
 
     Parameters
     ----------
     settings
-        Pairs (σ, d_y). Network k of every setting has the same x, the same first noise directions,
-        and Kaiming's initial weights from the same draw; the fan-in of its first layer is
-        tangent + d_y. Settings with fewer directions are padded with zeros, which no gradient sees.
+        Pairs (σ, d_y). Network k of every setting has the same x and the same first noise
+        directions.
     target
         g, from x (..., tangent, n) to (..., 1, n); x is uniform on the cube (-1, 1)^tangent.
     everywhere
         Whether x is noisy too.
-    start
-        Every entry of the weights on the normal directions.
 
     Raises
     ------
     ValueError
-        If a number is out of range or a network diverges.
+        If a number is out of range.
 
     Examples
     --------
-    >>> run = train_noisy(2, [(0.0, 1), (0.5, 2)], lambda x: x.sum(-2, keepdim=True), nets=2,
-    ...                   width=6, points=40, epochs=3, batch=10, rate=0.05)
-    >>> run.loss.shape, bool((run.weights[0][0][:2, :, 3] == 1).all())  # no noise, no motion
-    (torch.Size([2, 2]), True)
+    >>> data = noisy_inputs([(0.0, 1), (0.5, 2)], lambda x: x.sum(-2, keepdim=True), nets=3,
+    ...                     points=40)
+    >>> data.X.shape, bool((data.X[:3, 3:] == 0).all())
+    (torch.Size([6, 5, 40]), True)
     """
-    for value, name in ((nets, "nets"), (points, "points"), (epochs, "epochs"), (width, "width")):
+    for value, name in ((nets, "nets"), (points, "points"), (tangent, "tangent")):
         checks.whole(value, name, 1)
-    checks.whole(depth, "depth", 2)
     settings = tuple((float(s), int(dy)) for s, dy in settings)
     if not settings or any(s < 0 or dy < 1 for s, dy in settings):
         raise ValueError(
@@ -311,29 +299,59 @@ def train_noisy(
         inside.append(rng.standard_normal((tangent, points)))
         off.append(rng.standard_normal((widest, points)))
     x, inner, outer = (torch.from_numpy(np.stack(v)).float() for v in (clean, inside, off))
-    values = target(x)
     rows = [
         torch.cat([x + s * inner * everywhere, s * outer * (torch.arange(widest)[:, None] < dy)], 1)
         for s, dy in settings
     ]
-    X, goal = torch.cat(rows), values.repeat(len(settings), 1, 1)
-    inner_net = Dense((tangent, *(width,) * (depth - 1), 1))
-    drawn = inner_net.init(trials=nets, seed=seed, kind="kaiming")
-    net = Dense((tangent + widest, *(width,) * (depth - 1), 1))
+    values = target(x).repeat(len(settings), 1, 1)
+    return NoisyInputs(settings, target, nets, tangent, torch.cat(rows), values)
+
+
+def train_noisy(
+    data: NoisyInputs,
+    depth: int,
+    *,
+    width: int,
+    epochs: int,
+    batch: int,
+    rate: float,
+    start: float = 1.0,
+    seed: int = 0,
+) -> Trained:
+    """Train ReLU networks on noisy inputs by SGD, the rate falling to a hundredth by a cosine.
+
+    Network k of every setting has Kaiming's initial weights from the same draw; the fan-in of its
+    first layer is tangent + d_y. ``start`` is every entry of the weights on the normal directions.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range or a network diverges.
+
+    Examples
+    --------
+    >>> data = noisy_inputs([(0.0, 1), (0.5, 2)], lambda x: x.sum(-2, keepdim=True), nets=2,
+    ...                     points=40)
+    >>> run = train_noisy(data, 2, width=6, epochs=3, batch=10, rate=0.05)
+    >>> run.loss.shape, bool((run.weights[0][0][:2, :, 3] == 1).all())  # no noise, no motion
+    (torch.Size([2, 2]), True)
+    """
+    for value, name, least in ((epochs, "epochs", 1), (width, "width", 1), (depth, "depth", 2)):
+        checks.whole(value, name, least)
+    nets, tangent, again = data.nets, data.tangent, len(data.settings)
+    inside = Dense((tangent, *(width,) * (depth - 1), 1))
+    drawn = inside.init(trials=nets, seed=seed, kind="kaiming")
+    net = Dense((data.X.shape[1], *inside.widths[1:]))
+    normal = torch.full((nets, width, net.widths[0] - tangent), float(start))
     first = [
-        torch.cat(
-            [
-                drawn[0][0] * (tangent / (tangent + dy)) ** 0.5,
-                torch.full((nets, width, widest), float(start)),
-            ],
-            2,
-        )
-        for _, dy in settings
+        torch.cat([drawn[0][0] * (tangent / (tangent + dy)) ** 0.5, normal], 2)
+        for _, dy in data.settings
     ]
-    again = len(settings)
     weights = [(torch.cat(first), drawn[0][1].repeat(again, 1, 1))]
     weights += [(W.repeat(again, 1, 1), b.repeat(again, 1, 1)) for W, b in drawn[1:]]
-    rates = offdata.cosine_rates(rate, rate / 100, epochs)
-    end = offdata.fit(net, weights, X, goal, rates=rates, batch=batch, seed=seed)
-    loss = (net.forward(end, X)[1][-1] - goal).double().square().mean((1, 2))
-    return Trained(net, end, settings, nets, tangent, target, loss.reshape(again, nets))
+    objective = training.Objective(net, data.X, data.values, normalization="half")
+    rates = training.cosine_rates(rate, rate / 100, epochs)
+    end = offdata.anneal(objective, weights, rates, batch=batch, seed=seed)
+    miss = net.forward(end, data.X)[1][-1] - data.values
+    loss = miss.double().square().mean((1, 2)).reshape(again, nets)
+    return Trained(net, end, data.settings, nets, tangent, data.target, loss)

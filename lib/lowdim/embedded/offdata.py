@@ -10,7 +10,7 @@ are computed exactly, up to rounding, in any small dimension.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,11 +21,12 @@ from torch import Tensor
 from lowdim.checks import whole
 from lowdim.nets import training
 from lowdim.nets.networks import Dense, Weights
+from lowdim.nets.training import Objective
 
 __all__ = [
-    "Shift", "cosine_rates", "cube_points", "deep_line_change", "fit", "largest_section",
-    "largest_shadow", "line_change", "neuron_shift", "normal_change", "ridge_integral", "section",
-    "shadow", "stability",
+    "Shift", "anneal", "cube_points", "deep_line_change", "largest_section", "largest_shadow",
+    "line_change", "neuron_shift", "normal_change", "ridge_integral", "section", "shadow",
+    "stability",
 ]  # fmt: skip
 
 DIMENSIONS = 6  # slices take 2^(d-1) pieces in each dimension; beyond this they cost too much
@@ -366,39 +367,24 @@ def stability(net: Dense, weights: Weights, x: Tensor, y: Tensor) -> Tensor:
     return normal_change(net, weights, x, y).square().sum(-2).mean(-1)
 
 
-def cosine_rates(first: float, last: float, epochs: int) -> list[float]:
-    """Learning rates of ``epochs`` epochs under cosine annealing, as torch sets them by epoch.
-
-    Examples
-    --------
-    >>> [round(rate, 3) for rate in cosine_rates(1.0, 0.0, 4)]
-    [1.0, 0.854, 0.5, 0.146]
-    """
-    whole(epochs, "epochs", 1)
-    turn = (math.cos(math.pi * t / epochs) for t in range(epochs))
-    return [last + (first - last) * (1 + c) / 2 for c in turn]
-
-
-def fit(
-    net: Dense,
+def anneal(
+    objective: Objective,
     weights: Weights,
-    X: Tensor,
-    target: Tensor,
+    rates: Sequence[float],
     *,
-    rates: list[float],
     batch: int,
-    decay: float = 0.0,
     seed: int = 0,
     each: Callable[[int, Weights], None] | None = None,
 ) -> Weights:
-    """Weights after SGD on (1/2B) Σ (f - g)² + decay·‖θ‖², one epoch for each of ``rates``.
+    """Weights after stochastic gradient descent with mini-batches, one epoch for each of ``rates``.
+
+    The paper's objective, (1/2B) Σ (f - g)² + λ‖θ‖², is an ``Objective`` whose normalization is
+    ``"half"`` and whose penalty is λ.
 
     Parameters
     ----------
-    X, target
-        Data (T, d, n) or (d, n), labels (T, 1, n) or (1, n).
-    decay
-        The paper's λ: the penalty is λ‖θ‖², so that its gradient is 2λθ.
+    rates
+        ``training.cosine_rates`` for instance.
     each
         Called with the number of epochs done (from 0) and the weights, before each epoch and at
         the end.
@@ -413,20 +399,19 @@ def fit(
     >>> net = Dense((2, 8, 1))
     >>> X = torch.cat([cube_points(1, 64), torch.zeros(1, 64)]).float()
     >>> start = net.init(seed=1)
-    >>> end = fit(net, start, X, X[:1], rates=[0.05] * 3, batch=8)
+    >>> task = Objective(net, X, X[:1], normalization="half")
+    >>> end = anneal(task, start, [0.05] * 3, batch=8)
     >>> torch.equal(start[0][0][..., 1], end[0][0][..., 1])  # no gradient off the data
     True
     """
-    steps = -(-X.shape[-1] // batch)
     for epoch, rate in enumerate(rates):
         if each is not None:
             each(epoch, weights)
-        # training's loss has no factor 1/2: halve the rate, and count the penalty accordingly
+        batches = training.Shuffled(batch, seed=seed + 7919 * epoch)
+        steps = batches.epoch(objective.X.shape[-1])
         run = training.train(
-            net, weights, X, target, method="sgd", batch=batch, loss="sample", rate=rate / 2,
-            steps=steps, weight_decay=4 * decay, schedule=steps, seed=seed + 7919 * epoch,
-            progress=False,
-        )  # fmt: skip
+            objective, weights, training.GD(rate), steps, batches=batches, schedule=steps
+        )
         if bool(run.diverged.any()):
             raise ValueError(f"{int(run.diverged.sum())} trials diverged in epoch {epoch}.")
         weights = run.weights

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.nets import training
 from lowdim.nets.networks import Dense, Weights
-from lowdim.nets.training import train
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,13 @@ def classify(
     rate: float = 0.1,
     batch: int = 32,
     decay: float = 0.01,
-    loss: str = "sample",
-    activation: str = "relu",
     seed: int = 0,
 ) -> Perceptron:
     """Train a perceptron of ``depth`` layers on points X (m, n, d) of m manifolds.
 
-    Defaults are the paper's: three layers, mini-batches of 32 at rate 0.1, weight decay 0.01 (half
-    of it times the squared weights and biases) and a squared loss, here summed over the outputs and
-    averaged over points (``"sample"``); ``"mean"`` averages over outputs too.
+    Defaults are the paper's: three ReLU layers, mini-batches of 32 at rate 0.1, weight decay 0.01
+    (half of it times the squared weights and biases, as the paper writes it) and a squared loss,
+    summed over the outputs and averaged over points.
 
     Raises
     ------
@@ -69,7 +67,7 @@ def classify(
 
     Examples
     --------
-    >>> from lowdim.manifolds import linear_manifolds
+    >>> from lowdim.data.manifolds import linear_manifolds
     >>> D = linear_manifolds(m=3, n=10, ambient=5, spread=0.2, tau=0.5, dtype=torch.float32)
     >>> fit = classify(D.X, width=16, epochs=100, decay=0.001)
     >>> fit.accuracy(D.X), tuple(fit.represent(D.X).shape)
@@ -78,15 +76,19 @@ def classify(
     for name, value, least in (("width", width, 1), ("depth", depth, 2), ("epochs", epochs, 1)):
         checks.whole(value, name, least)
     m, n, d = X.shape
-    net = Dense((d, *(width,) * (depth - 1), m), activation=activation)
+    net = Dense((d, *(width,) * (depth - 1), m))
     start = net.init(seed=seed, dtype=X.dtype)
     batch = min(batch, m * n)
-    target = torch.eye(m, dtype=X.dtype).repeat_interleave(n, 1)
-    run = train(
-        net, start, X.flatten(0, 1).T.contiguous(), target, method="sgd", rate=rate, batch=batch,
-        steps=max(1, epochs * m * n // batch), loss=loss, weight_decay=decay, schedule=10**9,
-        seed=seed, progress=False,
+    labels = torch.eye(m, dtype=X.dtype).repeat_interleave(n, 1)
+    objective = training.Objective(
+        net, X.flatten(0, 1).T.contiguous(), labels, normalization="sample",
+        penalty=training.from_weight_decay(decay),
     )  # fmt: skip
+    steps = max(1, epochs * m * n // batch)
+    batches = training.Shuffled(batch, seed=seed)
+    run = training.train(
+        objective, start, training.GD(rate), steps, batches=batches, schedule=[steps]
+    )
     if bool(run.diverged.any()):
         raise ValueError(f"training diverged at rate = {rate}; a smaller one may do.")
     return Perceptron(net, run.weights, start)

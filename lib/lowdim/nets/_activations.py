@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 _aten = torch.ops.aten
 
@@ -15,6 +16,7 @@ _aten = torch.ops.aten
 class Activation:
     """A pointwise function with its slope.
 
+    ``function(z)`` is s(z) by functions that autograd can follow, in new memory.
     ``value(z, out)`` writes s(z) into ``out`` (which may be ``z`` itself if ``keeps_input`` is
     false) and ``chain(grad, z, h)`` multiplies ``grad`` in place by s'(z). Where ``keeps_input``
     is false the slope is read off h = s(z) alone and ``z`` is never looked at.
@@ -27,6 +29,7 @@ class Activation:
     """
 
     name: str
+    function: Callable[[Tensor], Tensor]
     value: Callable[[Tensor, Tensor], object]
     chain: Callable[[Tensor, Tensor, Tensor], object]
     keeps_input: bool = False
@@ -62,38 +65,44 @@ def leaky_relu(slope: float = 0.01) -> Activation:
         raise ValueError(f"slope must be a finite number, 0 or more; you gave {slope!r}.")
     return Activation(
         "leaky_relu" if slope == 0.01 else f"leaky_relu({slope:g})",
+        lambda z: functional.leaky_relu(z, slope),
         lambda z, out: _aten.leaky_relu.out(z, slope, out=out),
         lambda g, z, h: _aten.leaky_relu_backward.grad_input(g, h, slope, True, grad_input=g),
     )
 
 
 ACTIVATIONS: dict[str, Activation] = {
-    "identity": Activation("identity", _copy, lambda g, z, h: None),
+    "identity": Activation("identity", lambda z: z, _copy, lambda g, z, h: None),
     "relu": Activation(
         "relu",
+        torch.relu,
         lambda z, out: torch.clamp(z, min=0, out=out),
         lambda g, z, h: _aten.threshold_backward.grad_input(g, h, 0, grad_input=g),
     ),
     "leaky_relu": leaky_relu(),
     "gelu": Activation(
         "gelu",
+        functional.gelu,
         lambda z, out: _aten.gelu.out(z, out=out),
         lambda g, z, h: _aten.gelu_backward.grad_input(g, z, grad_input=g),
         keeps_input=True,
     ),
     "silu": Activation(
         "silu",
+        functional.silu,
         lambda z, out: _aten.silu.out(z, out=out),
         lambda g, z, h: _aten.silu_backward.grad_input(g, z, grad_input=g),
         keeps_input=True,
     ),
     "tanh": Activation(
         "tanh",
+        torch.tanh,
         lambda z, out: torch.tanh(z, out=out),
         lambda g, z, h: _aten.tanh_backward.grad_input(g, h, grad_input=g),
     ),
     "sigmoid": Activation(
         "sigmoid",
+        torch.sigmoid,
         lambda z, out: torch.sigmoid(z, out=out),
         lambda g, z, h: _aten.sigmoid_backward.grad_input(g, h, grad_input=g),
     ),
@@ -125,7 +134,7 @@ def _from_callable(function: Callable[[Tensor], Tensor]) -> Activation:
             (product,) = torch.autograd.grad(result, leaf, grad)
         grad.copy_(product)
 
-    return Activation(name, value, chain, keeps_input=True)
+    return Activation(name, function, value, chain, keeps_input=True)
 
 
 def activation(which: str | Activation | Callable[[Tensor], Tensor]) -> Activation:

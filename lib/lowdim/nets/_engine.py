@@ -1,8 +1,10 @@
 """Forward and backward through a few trials at a time, in memory that is taken once.
 
-The loss is c·‖H_L - Y‖² with c = 1, 1/n or 1/(n·width). With D_L = (H_L - Y)∘s'(Z_L) and
-D_{l-1} = (W_lᵀ D_l)∘s'(Z_{l-1}) its gradients are 2c·D_l·H_{l-1}ᵀ for W_l and the row sums of
-2c·D_l for b_l: five products for two layers, and nothing else that is large.
+With the residual R of the loss (H_L - Y for the squared one), D_L = R∘s'(Z_L) and
+D_{l-1} = (W_lᵀ D_l)∘s'(Z_{l-1}), the gradients are f·D_l·H_{l-1}ᵀ for W_l and the row sums of f·D_l
+for b_l, where f is the loss's factor times its normalization: five products for two layers, and
+nothing else that is large. The penalty λ‖θ‖² adds p·θ with the pull p = 2λ, which is a number for
+each layer, or (trials,) of them.
 """
 
 from __future__ import annotations
@@ -10,24 +12,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from lowdim.nets.networks import Dense, Weights
+from lowdim.nets.losses import Loss, Square
+from lowdim.nets.networks import Dense, Weights, by_trial, flat
 
-NORMALIZATIONS = ("sum", "sample", "mean")
+Pull = float | Tensor
 
 # What a worker's caches hold: trials are independent, so a few of them go through many steps
 # together before the next few do.
 _CACHE_BYTES = 3_000_000
-
-
-def coefficient(loss: str, samples: int, width: int) -> float:
-    """The factor c before the squared norm.
-
-    Examples
-    --------
-    >>> coefficient("sum", 5, 4), coefficient("sample", 5, 4), coefficient("mean", 5, 4)
-    (1.0, 0.2, 0.05)
-    """
-    return {"sum": 1.0, "sample": 1 / samples, "mean": 1 / (samples * width)}[loss]
 
 
 def chunk_size(net: Dense, trials: int, samples: int, itemsize: int) -> int:
@@ -65,25 +57,34 @@ class Views:
 
 
 class Engine:
-    """Buffers for up to ``trials`` trials of ``net`` with up to ``samples`` samples.
+    """Memory for passes through some trials of ``net``; it grows to what was asked for.
 
     Examples
     --------
     >>> net = Dense((3, 2, 3))
     >>> weights, X = net.init(trials=4), torch.ones(4, 3, 5)
-    >>> engine = Engine(net, 4, 5, torch.float32)
-    >>> engine.forward(weights, X, X).shape
+    >>> Engine(net, Square(), torch.float32).forward(weights, X, X).shape
     torch.Size([4])
     """
 
-    def __init__(self, net: Dense, trials: int, samples: int, dtype: torch.dtype) -> None:
-        self.net = net
+    def __init__(self, net: Dense, loss: Loss, dtype: torch.dtype) -> None:
+        self.net, self.loss, self.dtype = net, loss, dtype
+        self.value: Tensor | None = None
+        self.plain_output = net.activations[-1].name == "identity"
+        self.direct = self.plain_output and isinstance(loss, Square)
+        self.trials = self.columns = 0
+        self.cuts: dict[tuple[int, int], Views] = {}
+
+    def _reserve(self, trials: int, columns: int) -> None:
+        """Make room for ``trials`` trials with ``columns`` samples altogether."""
+        if trials <= self.trials and columns <= self.columns:
+            return
+        self.trials, self.columns = max(trials, self.trials), max(columns, self.columns)
+        acts, widths = self.net.activations, self.net.widths[1:]
 
         def flat(width: int) -> Tensor:
-            return torch.empty(trials * width * samples, dtype=dtype)
+            return torch.empty(width * self.columns, dtype=self.dtype)
 
-        acts, widths = net.activations, net.widths[1:]
-        self.plain_output = acts[-1].name == "identity"
         self.flat_delta = [flat(w) for w in widths]
         self.flat_post: list[Tensor | None] = [flat(w) for w in widths[:-1]]
         self.flat_post.append(None if self.plain_output else flat(widths[-1]))
@@ -91,20 +92,24 @@ class Engine:
             flat(w) if a.keeps_input else None for w, a in zip(widths, acts, strict=True)
         ]
         self.gradients: Weights = []
-        for into, out in zip(net.widths[:-1], widths, strict=True):
-            bias = torch.empty(trials, out, 1, dtype=dtype) if net.bias else None
-            self.gradients.append((torch.empty(trials, out, into, dtype=dtype), bias))
-        self.cuts: dict[tuple[int, int], Views] = {}
+        for into, out in zip(self.net.widths[:-1], widths, strict=True):
+            bias = torch.empty(self.trials, out, 1, dtype=self.dtype) if self.net.bias else None
+            weight = torch.empty(self.trials, out, into, dtype=self.dtype)
+            self.gradients.append((weight, bias))
+        self.cuts.clear()
 
     def views(self, X: Tensor) -> Views:
         """The buffers that fit X (trials, m, samples)."""
-        key = X.shape[0], X.shape[2]
+        key = trials, samples = X.shape[0], X.shape[2]
         if key not in self.cuts:
-            self.cuts[key] = Views(self, *key)
+            self._reserve(trials, trials * samples)
+            self.cuts[key] = Views(self, trials, samples)
         return self.cuts[key]
 
     def _layer(self, weights: Weights, layer: int, H: Tensor, cut: Views) -> Tensor:
         (W, b), H_next = weights[layer], cut.post[layer]
+        if H_next is None:  # of a plain output nothing but the residual is kept
+            H_next = cut.delta[layer]
         Z = H_next if cut.pre[layer] is None else cut.pre[layer]
         if b is None:
             torch.bmm(W, H, out=Z)
@@ -114,31 +119,34 @@ class Engine:
         return H_next
 
     def residual(self, weights: Weights, X: Tensor, target: Tensor) -> None:
-        """Leave all H_l in the buffers and H_L - target in the last delta."""
+        """Leave all H_l in the buffers and the loss's residual in the last delta."""
         cut, last = self.views(X), self.net.depth - 1
         H, (W, b) = X, weights[last]
         for layer in range(last):
             H = self._layer(weights, layer, H, cut)
-        if not self.plain_output:
-            torch.sub(self._layer(weights, last, H, cut), target, out=cut.delta[last])
+        delta = cut.delta[last]
+        if not self.direct:
+            self.value = self.loss.residual(self._layer(weights, last, H, cut), target, delta)
         elif b is None:
-            torch.baddbmm(target, W, H, beta=-1, out=cut.delta[last])
+            torch.baddbmm(target, W, H, beta=-1, out=delta)
         else:
-            torch.baddbmm(b, W, H, out=cut.delta[last]).sub_(target)
+            torch.baddbmm(b, W, H, out=delta).sub_(target)
 
-    def squares(self, X: Tensor, dtype: torch.dtype | None = None) -> Tensor:
-        """‖H_L - target‖² of each trial, (trials,), after ``residual``, summed up in ``dtype``."""
+    def losses(self, X: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+        """Each trial's loss, (trials,) float64, after ``residual``; squares add up in ``dtype``."""
+        if self.value is not None:
+            return self.value.double()
         delta = self.views(X).delta[-1]
         length = torch.linalg.vector_norm(delta.view(len(delta), -1), dim=1, dtype=dtype)
         return length.double().square_()
 
     def forward(self, weights: Weights, X: Tensor, target: Tensor) -> Tensor:
-        """``residual`` and then ``squares``, summed up in double precision."""
+        """``residual`` and then ``losses``, squares being added in double precision."""
         self.residual(weights, X, target)
-        return self.squares(X, torch.float64)
+        return self.losses(X, torch.float64)
 
-    def backward(self, weights: Weights, X: Tensor, factor: float, decay: float) -> Weights:
-        """Gradients of c‖H_L - target‖² + decay/2·‖weights‖², factor = 2c, after ``residual``."""
+    def backward(self, weights: Weights, X: Tensor, factor: float, pulls: list[Pull]) -> Weights:
+        """Gradients of the penalized loss, after ``residual``; ``pulls`` has one for each layer."""
         cut = self.views(X)
         for layer in range(self.net.depth - 1, -1, -1):
             delta, H = self._delta(cut, layer), X if layer == 0 else cut.post[layer - 1]
@@ -147,23 +155,20 @@ class Engine:
                 torch.bmm(W.mT, delta, out=cut.delta[layer - 1])
             # beta = 0 means that whatever G holds, NaN included, is not read
             torch.baddbmm(G, delta, H.mT, beta=0, alpha=factor, out=G)
-            if decay:
-                G.add_(W, alpha=decay)
+            add_pull(G, W, pulls[layer])
             if g is not None and b is not None:
                 torch.sum(delta, 2, keepdim=True, out=g)
-                g.mul_(factor)
-                if decay:
-                    g.add_(b, alpha=decay)
+                add_pull(g.mul_(factor), b, pulls[layer])
         return cut.grads
 
     def descend(
-        self, weights: Weights, X: Tensor, rate: float, factor: float, decay: float
+        self, weights: Weights, X: Tensor, rate: float, factor: float, pulls: list[float]
     ) -> None:
         """One step of gradient descent, after ``residual``, without forming the gradient."""
-        cut, keep, step = self.views(X), 1 - rate * decay, -rate * factor
+        cut, step = self.views(X), -rate * factor
         for layer in range(self.net.depth - 1, -1, -1):
             delta, H = self._delta(cut, layer), X if layer == 0 else cut.post[layer - 1]
-            W, b = weights[layer]
+            (W, b), keep = weights[layer], 1 - rate * pulls[layer]
             if layer:
                 torch.bmm(W.mT, delta, out=cut.delta[layer - 1])
             W.baddbmm_(delta, H.mT, beta=keep, alpha=step)
@@ -181,6 +186,22 @@ class Engine:
         return delta
 
 
+def add_pull(G: Tensor, W: Tensor, pull: Pull) -> None:
+    """Add to a gradient what a penalty adds.
+
+    Examples
+    --------
+    >>> G = torch.zeros(2, 1, 1)
+    >>> add_pull(G, torch.ones(2, 1, 1), torch.tensor([0.5, 0.25]))
+    >>> G.flatten().tolist()
+    [0.5, 0.25]
+    """
+    if isinstance(pull, Tensor):
+        G.addcmul_(by_trial(pull, G), W)
+    elif pull:
+        G.add_(W, alpha=pull)
+
+
 def norms(grads: Weights) -> Tensor:
     """The Euclidean norm of each trial's gradient, over all layers, (trials,), float64.
 
@@ -189,6 +210,5 @@ def norms(grads: Weights) -> Tensor:
     >>> norms([(torch.full((2, 1, 1), 3.0), torch.full((2, 1, 1), 4.0))]).tolist()
     [5.0, 5.0]
     """
-    parts = [t.flatten(1) for pair in grads for t in pair if t is not None]
-    lengths = [torch.linalg.vector_norm(p, dim=1).double() for p in parts]
+    lengths = [torch.linalg.vector_norm(p.flatten(1), dim=1).double() for p in flat(grads)]
     return torch.linalg.vector_norm(torch.stack(lengths), dim=0)

@@ -10,7 +10,7 @@ from torch import Tensor
 from lowdim.nets import _lbfgs
 from lowdim.nets._descent import Descent
 from lowdim.nets._run import Recorder, State
-from lowdim.nets.networks import flat
+from lowdim.nets.networks import flat, mapped
 
 # Loss, gradient norms and steps taken, each (T,).
 Followed = tuple[Tensor, Tensor, Tensor]
@@ -18,18 +18,18 @@ Followed = tuple[Tensor, Tensor, Tensor]
 
 def follow_steps(descent: Descent, recorder: Recorder, points: list[int]) -> Followed:
     """Take all trials from point to point and measure at each, until the last or nobody moves."""
-    problem = descent.problem
+    passes = descent.passes
 
     def look(step: int, kind: str) -> tuple[Tensor, Tensor]:
-        value, sizes, _ = problem.evaluate(kind)
+        value, sizes, _ = passes.evaluate(kind)
         if step:
-            sound = descent.judge(0, problem.trials, step, value)
+            sound = descent.judge(0, passes.trials, step, value)
         else:
             sound = descent.start(value)
-        state = State(step, problem.weights, problem.X, problem.net)
+        state = State(step, passes.weights, passes.X, passes.net)
         recorder.record(state, value, descent.diverged_at >= 0)
         if kind == "norm" and not sound:
-            value, sizes, _ = problem.evaluate(kind)
+            value, sizes, _ = passes.evaluate(kind)
         return value, sizes
 
     end = points[-1]
@@ -44,23 +44,23 @@ def follow_steps(descent: Descent, recorder: Recorder, points: list[int]) -> Fol
         if last > recorder.steps[-1]:
             value, sizes = look(last, "norm" if last == end else "none")
     if recorder.steps[-1] < end:
-        value, sizes, _ = problem.evaluate("norm")
-    taken = torch.full((problem.trials,), recorder.steps[-1])
+        value, sizes, _ = passes.evaluate("norm")
+    taken = torch.full((passes.trials,), recorder.steps[-1])
     taken = torch.where(descent.stopped_at >= 0, descent.stopped_at, taken)
     return value, sizes, torch.where(descent.diverged_at >= 0, descent.kept_at, taken)
 
 
 def follow_search(descent: Descent, recorder: Recorder, points: list[int]) -> Followed:
     """Minimize each trial to the end, then measure along the points that were kept."""
-    problem = descent.problem
-    value, sizes, _ = problem.evaluate("norm")
+    passes = descent.passes
+    value, sizes, _ = passes.evaluate("norm")
     descent.start(value)
-    moving = problem.weights
-    shown = [(W.clone(), None if b is None else b.clone()) for W, b in moving]
+    moving = passes.weights
+    shown = mapped(moving, torch.clone)
     began_bad = descent.diverged_at >= 0
-    recorder.record(State(0, shown, problem.X, problem.net), value, began_bad)
+    recorder.record(State(0, shown, passes.X, passes.net), value, began_bad)
     kept = _lbfgs.run(descent, points[-1], points, bool(recorder.measure))
-    final, sizes, _ = problem.evaluate("norm")
+    final, sizes, _ = passes.evaluate("norm")
     last = int(descent.kept_at.max())
     for step in [s for s in points if 0 < s < last] + ([last] if last else []):
         for trial, loss, vector in kept.get(step, []):
@@ -72,5 +72,5 @@ def follow_search(descent: Descent, recorder: Recorder, points: list[int]) -> Fo
         for mine, theirs in zip(flat(shown), flat(moving), strict=True):
             mine[ended] = theirs[ended]
         gone = (descent.diverged_at >= 0) & (descent.diverged_at <= step)
-        recorder.record(State(step, shown, problem.X, problem.net), value, gone)
+        recorder.record(State(step, shown, passes.X, passes.net), value, gone)
     return final, sizes, descent.kept_at

@@ -13,19 +13,19 @@ from lowdim.nets._descent import Descent
 from lowdim.nets._engine import Engine
 from lowdim.nets.networks import flat
 
-_MEMORY = 20
-
 
 class Search:
     """One trial's search: its weights as one vector, its scheduled snapshots, what it reached."""
 
     def __init__(self, descent: Descent, trial: int, engine: Engine, goal: float) -> None:
-        p = descent.problem
+        p = descent.passes
         self.descent, self.trial, self.engine, self.goal = descent, trial, engine, goal
         self.weights = p.cut(trial, trial + 1)
         self.parts = flat(self.weights)
         self.X, self.Y = p.X[trial : trial + 1], p.target[trial : trial + 1]
-        self.factor, self.decay = p.factor(p.samples), p.decay
+        self.c, self.factor = p.coefficient(p.samples), p.loss.factor * p.coefficient(p.samples)
+        self.pulls = p.pulls(trial, trial + 1)
+        self.strength = p.strength if isinstance(p.strength, float) else self._spread(p.strength)
         self.steps, self.norm = 0, np.inf
         self.at = self.vector()
         self.value = np.inf
@@ -34,6 +34,18 @@ class Search:
     def vector(self) -> np.ndarray:
         """The trial's weights as one vector."""
         return torch.cat([t.reshape(-1) for t in self.parts]).numpy().copy()
+
+    def _spread(self, strength: Tensor) -> np.ndarray:
+        """λ of every entry of the vector, from those of trials and layers (T, L)."""
+        layers = zip(strength[self.trial].tolist(), self.weights, strict=True)
+        sizes = [(lam, sum(t.numel() for t in flat([layer]))) for lam, layer in layers]
+        return np.concatenate([np.full(size, lam) for lam, size in sizes])
+
+    def penalty(self, x: np.ndarray) -> float:
+        """λ‖θ‖² at the vector x."""
+        if isinstance(self.strength, float):
+            return self.strength * float(x @ x)
+        return float(self.strength * x @ x)
 
     def write(self, x: np.ndarray) -> None:
         """Put the vector x in the place of the trial's weights."""
@@ -44,10 +56,10 @@ class Search:
         if self.last is not None and np.array_equal(x, self.last[0]):
             return self.last[1], self.last[2]
         self.write(x)
-        loss = self.factor * self.engine.forward(self.weights, self.X, self.Y).item()
-        grads = flat(self.engine.backward(self.weights, self.X, 2 * self.factor, self.decay))
+        loss = self.c * self.engine.forward(self.weights, self.X, self.Y).item()
+        grads = flat(self.engine.backward(self.weights, self.X, self.factor, self.pulls))
         gradient = torch.cat([g.reshape(-1) for g in grads]).numpy()
-        value = loss + self.decay / 2 * float(x @ x)
+        value = loss + self.penalty(x)
         self.last = x.copy(), value if np.isfinite(value) else np.inf, gradient
         return self.last[1], gradient
 
@@ -56,7 +68,7 @@ class Search:
         self.at = x.copy()
         self.value, gradient = self.objective(x)
         self.norm = float(np.linalg.norm(gradient))
-        return self.norm <= self.goal or self.descent.problem.cancelled
+        return self.norm <= self.goal or self.descent.passes.cancelled
 
 
 Kept = dict[int, list[tuple[int, float, np.ndarray | None]]]
@@ -77,10 +89,10 @@ def run(descent: Descent, steps: int, schedule: Sequence[int], keep: bool) -> Ke
 
     def task(engine: Engine, lo: int, hi: int) -> None:
         for trial in range(lo, hi):
-            if not descent.problem.cancelled:
+            if not descent.passes.cancelled:
                 _search(Search(descent, trial, engine, goal), steps, kept, keep)
 
-    descent.problem.over(task, descent.active.clone())
+    descent.passes.over(task, descent.active.clone())
     return kept
 
 
@@ -91,7 +103,7 @@ def _search(search: Search, steps: int, kept: Kept, keep: bool) -> None:
         search.steps += 1
         done = search.look(x)
         if search.steps in kept:
-            loss = search.value - search.decay / 2 * float(x @ x)
+            loss = search.value - search.penalty(x)
             kept[search.steps].append((trial, loss, search.at if keep else None))
         descent.progress.add(1)
         if done:
@@ -100,7 +112,11 @@ def _search(search: Search, steps: int, kept: Kept, keep: bool) -> None:
     done = search.look(search.at)
     while not done and search.steps < steps and np.isfinite(search.value):
         began = search.value, search.norm
-        options = {"maxiter": steps - search.steps, "maxfun": 10**9, "maxcor": _MEMORY}
+        options = {
+            "maxiter": steps - search.steps,
+            "maxfun": 10**9,
+            "maxcor": descent.optimizer.memory,
+        }
         with np.errstate(all="ignore"):
             found = minimize(
                 search.objective,
@@ -114,7 +130,7 @@ def _search(search: Search, steps: int, kept: Kept, keep: bool) -> None:
                 _polish(search, steps, found.hess_inv, callback)
             except StopIteration:
                 break
-        done = search.norm <= search.goal or descent.problem.cancelled
+        done = search.norm <= search.goal or descent.passes.cancelled
         if not (search.value < began[0] or search.norm < began[1] / 2):
             break
     search.write(search.at)
@@ -143,7 +159,8 @@ def _polish(
             return
         move, turn, gradient = x - search.at, new - gradient, new
         if move @ turn > 0:
-            moves, turns = [*moves[1 - _MEMORY :], move], [*turns[1 - _MEMORY :], turn]
+            most = search.descent.optimizer.memory
+            moves, turns = [*moves, move][-most:], [*turns, turn][-most:]
         callback(x)
 
 

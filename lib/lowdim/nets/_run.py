@@ -16,8 +16,9 @@ from lowdim.nets.networks import Dense, Weights
 class State:
     """All trials at one step. Weights are the live ones: copy what you keep, change nothing.
 
-    ``pre`` and ``post`` are lists of (T, width, n), one for each layer, and are worked out when
-    they are first asked for. A trial that diverged is seen as it last was in good order.
+    ``pre`` and ``post`` are lists of (T, width, n), one for each layer and the output last, and are
+    worked out when they are first asked for; only a ``Dense`` network has ``pre``. A trial that
+    diverged is seen as it last was in good order.
     """
 
     step: int
@@ -26,8 +27,10 @@ class State:
     net: Dense = field(repr=False)
 
     @cached_property
-    def _layers(self) -> tuple[list[Tensor], list[Tensor]]:
-        return self.net.forward(self.weights, self.X)
+    def _layers(self) -> tuple[list[Tensor] | None, list[Tensor]]:
+        if isinstance(self.net, Dense):
+            return self.net.forward(self.weights, self.X)
+        return None, self.net.activations(self.weights, self.X)
 
     @property
     def pre(self) -> list[Tensor]:
@@ -36,7 +39,7 @@ class State:
 
     @property
     def post(self) -> list[Tensor]:
-        """Activations of every layer."""
+        """What every layer hands on, and the output."""
         return self._layers[1]
 
 
@@ -49,8 +52,8 @@ class Run:
     weights
         Final weights; of a trial that diverged, the last ones found in good order.
     loss, objective, gradient_norm
-        (T,) float64: the loss at these weights, the loss with weight decay's penalty, and the
-        Euclidean norm of the gradient of the latter, over all samples.
+        (T,) float64: the loss at these weights, the loss with its penalty, and the Euclidean norm
+        of the gradient of the latter, over all samples.
     steps
         (T,) how many steps these weights have behind them.
     trace, trace_steps
@@ -80,9 +83,10 @@ class Run:
 
         Examples
         --------
-        >>> from lowdim import networks, training
-        >>> net = networks.Dense((2, 2))
-        >>> run = training.train(net, net.init(trials=2), torch.eye(2), rate=0.1, steps=5)
+        >>> from lowdim.nets import training
+        >>> net = Dense((2, 2))
+        >>> task = training.Objective(net, torch.eye(2))
+        >>> run = training.train(task, net.init(trials=2), training.GD(0.1), 5)
         >>> run.report()
         'All 2 trials went through 5 steps of gd without a problem.'
         """
@@ -127,6 +131,7 @@ class Recorder:
             If a measurement is not (T,) or (T, k).
         """
         self.steps.append(state.step)
+        some = bool(diverged.any())
         for name in self.rows:
             value = loss if name == "loss" else self.measure[name](state)
             value = torch.as_tensor(value).detach()
@@ -136,7 +141,8 @@ class Recorder:
                     f"({self.trials}, k); its shape is {tuple(value.shape)}."
                 )
             value = value.clone() if value.is_floating_point() else value.double()
-            value[diverged] = torch.nan
+            if some:
+                value[diverged] = torch.nan
             self.rows[name].append(value)
 
     def trace(self) -> dict[str, Tensor]:

@@ -50,22 +50,21 @@ def resolve(schedule: str | int | Sequence[int], steps: int) -> list[int]:
 class Progress:
     """A bar on a terminal for runs of more than two seconds; nothing elsewhere.
 
-    ``show`` is None for that, True for a bar at once and anywhere, False for none.
-
     Examples
     --------
-    >>> with Progress(10, False) as bar:
+    >>> with Progress(10) as bar:
     ...     bar.add(3)
     """
 
-    def __init__(self, total: int, show: bool | None) -> None:
-        self.hidden = not (sys.stderr.isatty() if show is None else show)
-        self.total, self.delay = total, 2.0 if show is None else 0.0
+    delay = 2.0
+
+    def __init__(self, total: int) -> None:
+        self.total = total
         self.bar: tqdm | None = None
         self.lock = threading.Lock()
 
     def __enter__(self) -> Progress:
-        if not self.hidden:
+        if sys.stderr.isatty():
             self.bar = tqdm(
                 total=self.total,
                 desc="training",

@@ -3,7 +3,8 @@ r"""Convolutional, recurrent and attention networks with a leading axis of trial
 As in :mod:`lowdim.nets.networks`, columns are samples: data are (T, m, n) for T trials. A network
 is a description; its weights are a flat list of tensors whose first axis is the trial. ``forward``
 returns what every layer hands on, as (T, features, n), and the output of a last linear map, so that
-the same measurements serve all of them. Everything is differentiable, and :func:`train` descends.
+the same measurements serve all of them. Everything is differentiable, and
+:func:`lowdim.nets.training.train` descends.
 
 How a column becomes an image or a sequence is a choice that papers seldom state; ``tokens`` says it
 here. A whole number cuts each column into that many tokens (1: the column is one token), and no
@@ -13,7 +14,7 @@ Weights begin as torch's own layers do unless said otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +23,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lowdim.checks import choice, whole
-from lowdim.linalg.parallel import PIECE, share_out
-from lowdim.nets._schedule import Progress, resolve
+from lowdim.linalg.parallel import share_out
+from lowdim.nets._autograd import chunk_size
+from lowdim.nets.networks import spread
 from lowdim.seeds import generator
 
-__all__ = ["POINTWISE", "Convolutional", "Fit", "Recurrent", "Transformer", "train"]
+__all__ = ["POINTWISE", "Convolutional", "Recurrent", "Transformer"]
 
 POINTWISE: dict[str, Callable[[Tensor], Tensor]] = {
     "identity": lambda z: z,
@@ -66,6 +68,43 @@ class _Network:
                 values = random.uniform(-size, size, shape) if size > 0 else fixed
                 tensor[trial] = torch.from_numpy(values)
         return drawn
+
+    def forward(self, weights: Sequence[Tensor], X: Tensor) -> tuple[list[Tensor], Tensor]:
+        """What every layer hands on, (T, features, n), and the output (T, outputs, n)."""
+        raise NotImplementedError
+
+    def apply(self, weights: Sequence[Tensor], X: Tensor) -> Tensor:
+        """The output (T, outputs, n)."""
+        return self.forward(weights, X)[1]
+
+    @property
+    def depth(self) -> int:
+        """How many tensors the weights are, each of which may have a penalty of its own."""
+        return len(self.shapes())
+
+    def check(self, weights: Sequence[Tensor], X: Tensor) -> Tensor:
+        """``X`` with the trial axis of ``weights``; refuse what does not fit together."""
+        wanted = [shape for shape, _ in self.shapes()]
+        if [tuple(w.shape[1:]) for w in weights] != wanted:
+            raise ValueError(
+                f"{type(self).__name__} needs weights of the shapes {wanted} for each trial; "
+                f"yours have {[tuple(w.shape[1:]) for w in weights]}."
+            )
+        if any(w.dtype != X.dtype for w in weights):
+            raise ValueError(f"weights and X need one dtype; X is {X.dtype}.")
+        return spread(X, len(weights[0]), self.inputs, "X")
+
+    def activations(self, weights: Sequence[Tensor], X: Tensor) -> list[Tensor]:
+        """What every layer hands on and the output, (T, ..., n) each; a few trials at a time."""
+
+        def layers(x: Tensor, *moved: Tensor) -> list[Tensor]:
+            with torch.no_grad():
+                handed, output = self.forward(moved, x)
+            return [*handed, output]
+
+        cut = zip(*(torch.split(t, chunk_size(X)) for t in (X, *weights)), strict=True)
+        pieces = share_out(layers, cut)
+        return [torch.cat(parts) for parts in zip(*pieces, strict=True)]
 
 
 def _head(features: int, outputs: int) -> list[tuple[tuple[int, ...], float]]:
@@ -162,6 +201,11 @@ class Convolutional(_Network):
                 f"none; you gave {self.channels!r} and {self.strides!r}."
             )
         object.__setattr__(self, "strides", tuple(strides))
+
+    @property
+    def inputs(self) -> int:
+        """Numbers in a column."""
+        return self.shape[0] * self.shape[1]
 
     def grids(self) -> list[tuple[int, int]]:
         """Height and width of the input and of every layer's image."""
@@ -434,118 +478,3 @@ class Transformer(_Network):
             H = self._block(weights[3 + 12 * k : 15 + 12 * k], H)
             layers.append(_columns(H, self.tokens))
         return layers, _affine(weights[-2], weights[-1], layers[-1])
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A finished run of T trials.
-
-    weights: as ``init`` gives them; loss: (T,); trace: measurements, each with the steps of
-    ``trace_steps`` as its first axis, ``"loss"`` always among them.
-    """
-
-    weights: list[Tensor]
-    loss: Tensor
-    trace: dict[str, Tensor]
-    trace_steps: list[int]
-
-
-class _Part:
-    """A few trials with an optimizer of their own."""
-
-    def __init__(
-        self,
-        net: _Network,
-        X: Tensor,
-        goal: Tensor,
-        weights: Sequence[Tensor],
-        method: str,
-        rate: float,
-    ) -> None:
-        self.net, self.X, self.goal = net, X, goal
-        self.moving = [w.detach().clone().requires_grad_() for w in weights]
-        rules = {"gd": torch.optim.SGD, "adam": torch.optim.Adam}
-        self.optimizer = rules[method](self.moving, lr=rate, fused=True)
-
-    def _loss(self) -> tuple[Tensor, list[Tensor]]:
-        layers, output = self.net.forward(self.moving, self.X)
-        return (output - self.goal).square().sum((1, 2)) / self.X.shape[2], layers
-
-    def advance(self, steps: int, bar: Progress) -> tuple[Tensor, list[Tensor]]:
-        """Descend ``steps`` steps; each trial's loss then, and what every layer hands on."""
-        for _ in range(steps):
-            self.optimizer.zero_grad()
-            self._loss()[0].sum().backward()
-            self.optimizer.step()
-            bar.add(len(self.X))
-        with torch.no_grad():
-            return self._loss()
-
-
-def train(
-    net: _Network,
-    weights: Sequence[Tensor],
-    X: Tensor,
-    target: Tensor | None = None,
-    *,
-    method: str = "adam",
-    rate: float = 0.003,
-    steps: int = 300,
-    schedule: str | int | Sequence[int] = "log",
-    measure: Mapping[str, Callable[[list[Tensor]], Tensor]] | None = None,
-    progress: bool | None = None,
-) -> Fit:
-    """Descend the squared error per sample, all samples at each step, from ``weights``.
-
-    Trials do not touch: each adds its own loss, and the rules act on every number alone. So a few
-    whose arrays fit in a cache go from one measurement to the next together, then the next few, in
-    as many threads as torch has; memory does not grow with the number of trials but by their data.
-
-    Parameters
-    ----------
-    target
-        (T, outputs, n); X unless given.
-    method
-        ``"gd"`` or ``"adam"``, with torch.optim's conventions.
-    schedule
-        As in ``training.train``.
-    measure
-        Names and functions of the list of every layer's activations, each giving (T, ...).
-    progress
-        A bar: None for one on a terminal when it takes long, True always, False never.
-
-    Raises
-    ------
-    ValueError
-        If the method is unknown or the output does not have the shape of the target.
-
-    Examples
-    --------
-    >>> net = Convolutional((2, 2), channels=(2,), kernel=(3, 3), outputs=4)
-    >>> run = train(net, net.init(trials=3), torch.ones(3, 4, 5), rate=0.05, steps=200)
-    >>> bool((run.loss < 1e-3).all()), run.trace["loss"].shape[1]
-    (True, 3)
-    """
-    choice(method, ("gd", "adam"), "method")
-    goal = X if target is None else target
-    with torch.no_grad():
-        reached = net.forward([w[:1] for w in weights], X[:1])[1].shape[1:]
-    if reached != goal.shape[1:] or len(goal) != len(X):
-        raise ValueError(
-            f"the output needs the target's shape {tuple(goal.shape)}; it has {(len(X), *reached)}."
-        )
-    size = max(1, PIECE // (4 * X[0].numel()))  # a layer's arrays are a few times the data
-    cut = zip(*(torch.split(t, size) for t in (X, goal, *weights)), strict=True)
-    parts = [_Part(net, x, y, moving, method, rate) for x, y, *moving in cut]
-    points, rows = resolve(schedule, steps), {"loss": [], **{k: [] for k in measure or {}}}
-    with Progress(steps * len(X), progress) as bar:
-        for before, point in zip([0, *points], points, strict=False):
-            tasks = [(part, point - before, bar) for part in parts]
-            losses, seen = zip(*share_out(_Part.advance, tasks), strict=True)
-            rows["loss"].append(torch.cat(losses))
-            layers = [torch.cat(pieces) for pieces in zip(*seen, strict=True)]
-            for name, look in (measure or {}).items():
-                rows[name].append(torch.as_tensor(look(layers)))
-    trace = {name: torch.stack(values) for name, values in rows.items()}
-    found = [torch.cat(pieces) for pieces in zip(*(p.moving for p in parts), strict=True)]
-    return Fit([w.detach() for w in found], trace["loss"][-1], trace, points)

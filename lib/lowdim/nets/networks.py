@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -19,11 +20,25 @@ from lowdim.nets._activations import ACTIVATIONS, Activation, activation, leaky_
 from lowdim.nets._initial import INITIALIZATIONS, draw_layer
 from lowdim.seeds import generator
 
-__all__ = ["ACTIVATIONS", "INITIALIZATIONS", "Activation", "Dense", "Weights", "autoencoder"]
-__all__ += ["activation", "flat", "leaky_relu", "spread"]
+__all__ = ["ACTIVATIONS", "INITIALIZATIONS", "Activation", "Dense", "Network", "Weights"]
+__all__ += ["activation", "autoencoder", "by_trial", "flat", "leaky_relu", "mapped", "spread"]
 
 Weights = list[tuple[Tensor, Tensor | None]]
 Pointwise = str | Activation | Callable[[Tensor], Tensor]
+
+
+class Network(Protocol):
+    """What an objective asks of a network; weights are pairs, or a flat list of tensors."""
+
+    inputs: int
+    outputs: int
+    depth: int  # entries of the weights, each of which may have a penalty of its own
+
+    def check(self, weights: Weights, X: Tensor) -> Tensor:
+        """``X`` with the trial axis of ``weights``; refuse what does not fit together."""
+
+    def apply(self, weights: Weights, X: Tensor) -> Tensor:
+        """The output (T, outputs, n), by functions that autograd can follow."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +110,16 @@ class Dense:
     def depth(self) -> int:
         """The number of layers."""
         return len(self.widths) - 1
+
+    @property
+    def inputs(self) -> int:
+        """The width of the data."""
+        return self.widths[0]
+
+    @property
+    def outputs(self) -> int:
+        """The width of the last layer."""
+        return self.widths[-1]
 
     @property
     def parameters(self) -> int:
@@ -232,16 +257,60 @@ class Dense:
             post.append(H)
         return pre, post
 
+    def apply(self, weights: Weights, X: Tensor) -> Tensor:
+        """The last layer (T, out, n), by functions that autograd and torch.func can follow.
 
-def flat(weights: Weights) -> list[Tensor]:
-    """All tensors of ``weights`` in order, without the missing biases.
+        Examples
+        --------
+        >>> net = Dense((1, 1), activation="tanh", bias=False)
+        >>> W = torch.ones(1, 1, 1, requires_grad=True)
+        >>> net.apply([(W, None)], torch.full((1, 1, 1), 3.0)).sum().backward()
+        >>> W.grad.item()
+        3.0
+        """
+        H = X
+        for (W, b), act in zip(weights, self.activations, strict=True):
+            H = act.function(W @ H if b is None else W @ H + b)
+        return H
+
+
+def flat(weights: Weights | list[Tensor]) -> list[Tensor]:
+    """All tensors of ``weights``, pairs or not, in order, without the missing biases.
 
     Examples
     --------
     >>> len(flat([(torch.ones(1, 1, 1), None), (torch.ones(1, 1, 1), torch.ones(1, 1, 1))]))
     3
     """
-    return [t for pair in weights for t in pair if t is not None]
+    pairs = ((item,) if isinstance(item, Tensor) else item for item in weights)
+    return [t for pair in pairs for t in pair if t is not None]
+
+
+def mapped(weights: Weights, function: Callable[[Tensor], Tensor]) -> Weights:
+    """``function`` of every tensor of ``weights``, pairs or not, in the same arrangement.
+
+    Examples
+    --------
+    >>> mapped([(torch.ones(1), None)], torch.neg)
+    [(tensor([-1.]), None)]
+    """
+    return [
+        function(item)
+        if isinstance(item, Tensor)
+        else tuple(None if t is None else function(t) for t in item)
+        for item in weights
+    ]
+
+
+def by_trial(values: Tensor, like: Tensor) -> Tensor:
+    """``values`` (T,) with as many axes as ``like`` (T, ...), to multiply each trial by its own.
+
+    Examples
+    --------
+    >>> by_trial(torch.ones(3), torch.ones(3, 4, 5)).shape
+    torch.Size([3, 1, 1])
+    """
+    return values.reshape(-1, *(1,) * (like.ndim - 1))
 
 
 def spread(X: Tensor, trials: int, width: int, name: str) -> Tensor:

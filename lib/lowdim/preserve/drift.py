@@ -191,7 +191,8 @@ def measurements(
     >>> asked = measurements(
     ...     3, reference=subspaces.principal_rows(X.double(), 3), labels=[0, 1] * 4
     ... )
-    >>> run = training.train(net, net.init(trials=2), X, steps=4, schedule=2, measure=asked)
+    >>> task, start = training.Objective(net, X), net.init(trials=2)
+    >>> run = training.train(task, start, training.GD(0.005), 4, schedule=2, measure=asked)
     >>> tuple(run.trace["step_output"].shape)
     (3, 2, 1)
     """

@@ -74,16 +74,8 @@ def trained(reading: Reading, *, draws: int, steps: int, seed: int, rate: float 
     )
     width = reading.size**-0.5 if reading.width is None else reading.width
     start = reading.net.init(trials=draws, seed=seed, kind="uniform", scale=width)
-    run = training.train(
-        reading.net,
-        start,
-        data.noisy.float(),
-        method="gd",
-        rate=rate,
-        steps=steps,
-        loss=reading.loss,
-        schedule=steps,
-    )
+    objective = training.Objective(reading.net, data.noisy.float(), normalization=reading.loss)
+    run = training.train(objective, start, training.GD(rate), steps, schedule=steps)
     return Trained(reading, data, start, run)
 
 

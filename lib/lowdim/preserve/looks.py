@@ -25,7 +25,7 @@ from lowdim.evidence.tables import Table
 from lowdim.evidence.values import Share
 from lowdim.evidence.verdicts import compared
 from lowdim.linalg import subspaces
-from lowdim.nets import architectures, networks, training
+from lowdim.nets import training
 from lowdim.preserve import drift
 
 __all__ = [
@@ -229,18 +229,14 @@ def train(
     """
     look = follow(X, star, labels=labels)
     weights = net.init(trials=len(X), seed=seed, **start)
-    how = {
-        "method": method,
-        "rate": rate,
-        "steps": steps,
-        "schedule": looks or schedule(steps),
-        "progress": False,
-    }
-    if isinstance(net, networks.Dense):
-        seen = {"d": lambda state: look(state.post[:-1])}
-        run = training.train(net, weights, X, target, loss="sample", measure=seen, **how)
-    else:
-        run = architectures.train(net, weights, X, target, measure={"d": look}, **how)
+    run = training.train(
+        training.Objective(net, X, target, normalization="sample"),
+        weights,
+        {"gd": training.GD, "adam": training.Adam}[method](rate),
+        steps,
+        schedule=looks or schedule(steps),
+        measure={"d": lambda state: look(state.post[:-1])},
+    )
     layers = run.trace["d"].shape[-1] - 2
     distance, moved, found = run.trace["d"].split((layers, 1, 1), -1)
     left = training.remaining(run.trace["loss"], X if target is None else target)
