@@ -1,7 +1,7 @@
 r"""Factors of a deep linear network under descent, with the rates of a cosine.
 
 Layers of constants (:func:`constant_factors`) for full gradient descent
-(:func:`lowdim.embedded.flows.descend`), and :func:`kaiming_sgd` from random weights on
+(:func:`lowdim.embedded.flows.descend_factors`), and :func:`kaiming_sgd` from random weights on
 mini-batches. :class:`Approach` measures when the weights along and normal to the data arrive.
 """
 
