@@ -42,6 +42,7 @@ class Passes:
         self._refuse_infinite()
         self.loss, self.normalization = named(objective.loss), objective.normalization
         self.strength = objective.strength(self.trials)
+        self.everyone = torch.ones(self.trials, dtype=torch.bool)
         self.cancelled = False
         self.pool: ThreadPoolExecutor | None = None
         self.engines: queue.SimpleQueue[Engine] = queue.SimpleQueue()
@@ -122,6 +123,7 @@ class Passes:
         return mapped(self.weights, lambda t: t[lo:hi])
 
     def new_engine(self) -> Engine | Autograd:
+        """Memory for one thread's passes."""
         if isinstance(self.net, Dense):
             return Engine(self.net, self.loss, self.X.dtype)
         return Autograd(self.net, self.loss)
@@ -177,5 +179,5 @@ class Passes:
                 for mine, theirs in zip(flat(kept), flat(grads), strict=True):
                     mine[lo:hi] = theirs
 
-        self.over(task, torch.ones(self.trials, dtype=torch.bool))
+        self.over(task, self.everyone)
         return loss, size, kept
