@@ -9,11 +9,11 @@ import torch
 from matplotlib.figure import Figure
 
 from lowdim.evidence import plots
-from lowdim.hashing import oneshot
+from lowdim.hashing import oneshot, prices
 
 __all__ = [
-    "distance_matrices", "gram_errors", "one_shot_rates", "recovery_by_ratio", "recovery_by_width",
-    "vanishing_variance", "widths_and_rotations",
+    "distance_matrices", "gram_errors", "one_shot_rates", "power_norms", "recovery_by_ratio",
+    "recovery_by_width", "vanishing_variance", "widths_and_rotations",
 ]  # fmt: skip
 
 
@@ -103,6 +103,27 @@ def one_shot_rates(rho: float, *, corners: int) -> Figure:
     plots.legend(right, loc="lower left", fontsize=8.5)
     place = {"loc": "outside lower center", "ncols": 4, "frameon": False, "fontsize": 8.5}
     fig.legend(handles=handles[:4], **place)
+    return fig
+
+
+def power_norms(found: prices.Powers) -> Figure:
+    """Norms of (β·x)^k over k against k: least ones by dimension, their limit, and two bounds.
+
+    Examples
+    --------
+    >>> fig = power_norms(prices.powers(8, [3]))
+    >>> fig.axes[0].get_xlabel()
+    'degree $k$'
+    """
+    fig, ax = plots.figure(7, 3.8)
+    k = found.degrees
+    for (d, norms), colour in zip(found.least.items(), plots.CYCLE, strict=False):
+        ax.loglog(k, norms / k, color=colour, label=f"least norm, $d={d}$")
+    ax.loglog(k, found.limit / k, color=plots.CYCLE[4], label="all dimensions")
+    ax.loglog(k, prices.PRICE * k**0.25, ":", color=plots.INK, label="our bound")
+    ax.axhline(1, ls="--", color=plots.BROKEN, label="Theorem 7")
+    ax.set(xlabel="degree $k$", ylabel="norm / $k$", ylim=(0.5, 60))
+    plots.legend(ax, ncols=2, loc="upper left")
     return fig
 
 
