@@ -229,10 +229,11 @@ def train(
     """
     look = follow(X, star, labels=labels)
     weights = net.init(trials=len(X), seed=seed, **start)
+    fused = {} if isinstance(net, networks.Dense) else {"fused": True}
     run = training.train(
         training.Objective(net, X, target, normalization="sample"),
         weights,
-        {"gd": training.GD, "adam": training.Adam}[method](rate),
+        training.Adam(rate, **fused) if method == "adam" else training.GD(rate),
         steps,
         schedule=looks or schedule(steps),
         measure={"d": lambda state: look(state.post[:-1])},
