@@ -25,7 +25,7 @@ from lowdim.evidence.tables import Table
 from lowdim.evidence.values import Share
 from lowdim.evidence.verdicts import compared
 from lowdim.linalg import subspaces
-from lowdim.nets import training
+from lowdim.nets import networks, training
 from lowdim.preserve import drift
 
 __all__ = [
