@@ -302,6 +302,19 @@ def test_objective_and_its_gradients(net) -> None:
         assert close(mine, theirs)
 
 
+def test_adam_is_torch_s_fused_kernel_to_the_last_bit() -> None:
+    net = Recurrent(12, width=5, layers=2, outputs=12)
+    X, weights = normal(1, 12, 5).float(), net.init()
+    run = train(Objective(net, X, normalization="sample"), weights, Adam(0.003), 30)
+    moving = [torch.nn.Parameter(w.clone()) for w in weights]
+    optimizer = torch.optim.Adam(moving, lr=0.003, fused=True)
+    for _ in range(30):
+        optimizer.zero_grad()
+        ((net.forward(moving, X)[1] - X).square().sum() / 5).backward()
+        optimizer.step()
+    assert all(torch.equal(a, b.detach()) for a, b in zip(run.weights, moving, strict=True))
+
+
 def test_lbfgs_goes_on_where_adam_is_slow() -> None:
     net = Convolutional((2, 3), channels=(2,), kernel=(1, 3), outputs=6, activation="tanh")
     X, start = normal(2, 6, 8), net.init(trials=2, dtype=DOUBLE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -10,7 +12,7 @@ from lowdim.nets._passes import Passes
 from lowdim.nets._schedule import Progress
 from lowdim.nets.batches import Batches, Shuffled
 from lowdim.nets.networks import Dense, flat
-from lowdim.nets.optimizers import GD, LBFGS, Optimizer, Pace
+from lowdim.nets.optimizers import GD, LBFGS, Adam, Optimizer, Pace
 
 # Steps between two looks at the loss: each look also keeps the weights, to fall back on.
 CHECK = 10
@@ -29,6 +31,10 @@ class Descent:
         goal: float | None,
         progress: Progress,
     ) -> None:
+        dense = isinstance(passes.net, Dense)
+        if isinstance(optimizer, Adam) and optimizer.fused is None:
+            alike = not isinstance(optimizer.rate, Tensor)
+            optimizer = replace(optimizer, fused=alike and not dense)
         self.passes, self.optimizer, self.batches = passes, optimizer, batches
         self.goal, self.progress = goal, progress
         trials, moving = passes.trials, flat(passes.weights)
@@ -39,7 +45,6 @@ class Descent:
         self.memory = [[torch.zeros_like(t) for _ in range(slots)] for t in moving]
         # one number for all trials may go into the products themselves
         alike = not isinstance(self.rate, Tensor) and isinstance(passes.strength, float)
-        dense = isinstance(passes.net, Dense)
         self.fused = dense and type(optimizer) is GD and goal is None and alike
         self.kept = [t.clone() for t in moving]
         self.kept_at = torch.zeros(trials, dtype=torch.int64)

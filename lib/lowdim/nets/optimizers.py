@@ -110,8 +110,8 @@ class Adam(GD):
     """Adam (Kingma and Ba, 2015).
 
     fused: whether torch's own kernel takes the step, in one pass over memory, as it does in
-    torch.optim.Adam(fused=True); the last digit may come out otherwise. Not with a rate for each
-    trial.
+    torch.optim.Adam(fused=True); the last digit may come out otherwise. None leaves it to the
+    network: not for ``Dense``, whose passes stay in the caches. Never with a rate for each trial.
 
     Raises
     ------
@@ -126,7 +126,7 @@ class Adam(GD):
 
     betas: tuple[float, float] = (0.9, 0.999)
     epsilon: float = 1e-8
-    fused: bool = False
+    fused: bool | None = None
     name: ClassVar[str] = "adam"
     slots: ClassVar[int] = 2
 
