@@ -25,7 +25,7 @@ from lowdim.evidence.tables import Table
 from lowdim.evidence.values import Share
 from lowdim.evidence.verdicts import compared
 from lowdim.linalg import subspaces
-from lowdim.nets import networks, training
+from lowdim.nets import training
 from lowdim.preserve import drift
 
 __all__ = [
@@ -229,11 +229,10 @@ def train(
     """
     look = follow(X, star, labels=labels)
     weights = net.init(trials=len(X), seed=seed, **start)
-    fused = {} if isinstance(net, networks.Dense) else {"fused": True}
     run = training.train(
         training.Objective(net, X, target, normalization="sample"),
         weights,
-        training.Adam(rate, **fused) if method == "adam" else training.GD(rate),
+        training.Adam(rate) if method == "adam" else training.GD(rate),
         steps,
         schedule=looks or schedule(steps),
         measure={"d": lambda state: look(state.post[:-1])},
