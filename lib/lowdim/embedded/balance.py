@@ -109,7 +109,7 @@ def apart(flow: Flow, factors: Sequence[Tensor], rate: float) -> tuple[float, fl
     True
     """
     run = flows.follow(flow, end_to_end(factors), 1.0)
-    k, w, last = flows.descend(flow, factors, rate=rate, steps=round(1 / rate))
+    k, w, last = flows.descend_factors(flow, factors, rate=rate, steps=round(1 / rate))
     return float(np.linalg.norm(w - run.at(k * rate), axis=1).max()), imbalance(last)
 
 
@@ -126,7 +126,7 @@ def drift(flow: Flow, factors: Sequence[Tensor], rate: float) -> np.ndarray:
     >>> bool(moved > 1e-3), bool(off < 1e-12)
     (True, True)
     """
-    _, _, last = flows.descend(flow, factors, rate=rate, steps=1)
+    _, _, last = flows.descend_factors(flow, factors, rate=rate, steps=1)
     gradients = [(a - b) / rate for a, b in zip(factors, last, strict=True)]
     moved = [b - a for a, b in zip(imbalances(factors), imbalances(last), strict=True)]
     said = [rate**2 * D for D in imbalances(gradients)]
@@ -167,7 +167,7 @@ def velocity(flow: Flow, factors: Sequence[Tensor]) -> np.ndarray:
     True
     """
     w = end_to_end(factors)
-    tiny = [flows.descend(flow, factors, rate=h, steps=1)[1][1] for h in (2e-5, 1e-5)]
+    tiny = [flows.descend_factors(flow, factors, rate=h, steps=1)[1][1] for h in (2e-5, 1e-5)]
     now = 2 * (tiny[1] - w) / 1e-5 - (tiny[0] - w) / 2e-5  # Richardson: O(h²)
     return np.stack([now, -kernel(factors) @ flow.gradient(w), flow.field(w)])
 

@@ -116,12 +116,10 @@ class Five:
         data = drawn.data
         asked = drift.measurements(RANK, reference=drawn.star, labels=data.labels, layers=LAYERS)
         return training.train(
-            net,
+            training.Objective(net, data.noisy.float(), normalization=loss),
             net.init(trials=len(data.clean), seed=self.seed, kind=kind, scale=scale),
-            data.noisy.float(),
-            rate=rate,
-            steps=looks[-1],
-            loss=loss,
+            training.GD(rate),
+            looks[-1],
             schedule=list(looks),
             measure=asked,
         )
