@@ -157,7 +157,7 @@ def of(state: State, r: int, layers: int | None = None) -> Spaces:
 
     Examples
     --------
-    >>> from lowdim import networks
+    >>> from lowdim.nets import networks
     >>> net = networks.autoencoder(6, 4, bias=False)
     >>> X = torch.arange(96.0).sin().reshape(2, 6, 8)
     >>> found = of(State(0, net.init(trials=2), X, net), 3)
@@ -185,7 +185,7 @@ def measurements(
 
     Examples
     --------
-    >>> from lowdim import networks, training
+    >>> from lowdim.nets import networks, training
     >>> X = torch.arange(96.0).sin().reshape(2, 6, 8)
     >>> net = networks.autoencoder(6, 4, bias=False)
     >>> asked = measurements(
