@@ -8,8 +8,9 @@ manifolds (or classes), n points on each, d coordinates, as in :mod:`lowdim.hash
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -247,6 +248,27 @@ def rescale(R: object, target: float) -> Tensor:
         low, high = (middle, high) if found(middle)[0] < target else (low, middle)
     weight = found((low + high) / 2)[1]
     return (weight / weight[alive].mean()).sqrt()
+
+
+def random_classes(count: int, rng: np.random.Generator) -> Iterator[tuple[Tensor, float]]:
+    """Representations (m, n, p) with every size from 2 to 6, each with a ρ that rescaling reaches.
+
+    That ρ, of squared pair distances, is uniform between those of the worst and the best feature,
+    a twentieth of the way from both.
+
+    Examples
+    --------
+    >>> R, target = next(random_classes(1, np.random.default_rng(0)))
+    >>> each = feature_ratios(R)
+    >>> bool(each.min() < target < each.max())
+    True
+    """
+    for _ in range(count):
+        m, n, p = (int(v) for v in rng.integers(2, 7, 3))
+        own, shared = rng.standard_normal((m, n, p)), rng.standard_normal((m, 1, p))
+        R = torch.from_numpy(own + 2 * shared)
+        low, high = (float(v) for v in feature_ratios(R).aminmax())
+        yield R, low + rng.uniform(0.05, 0.95) * (high - low)
 
 
 def _points(X: object) -> Tensor:

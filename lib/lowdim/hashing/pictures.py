@@ -12,9 +12,30 @@ from lowdim.evidence import plots
 from lowdim.hashing import oneshot, prices
 
 __all__ = [
-    "distance_matrices", "gram_errors", "one_shot_rates", "power_norms", "recovery_by_ratio",
-    "recovery_by_width", "vanishing_variance", "widths_and_rotations",
+    "distance_histograms", "distance_matrices", "gram_errors", "one_shot_rates", "power_norms",
+    "recovery_by_ratio", "recovery_by_width", "vanishing_variance", "widths_and_rotations",
 ]  # fmt: skip
+
+
+def distance_histograms(panels: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
+    """Distances within and between classes as densities, a panel for each representation.
+
+    Examples
+    --------
+    >>> fig = distance_histograms({"a": (np.ones(4), 2 * np.ones(4)), "b": (np.ones(4),) * 2})
+    >>> [ax.get_title() for ax in fig.axes]
+    ['a', 'b']
+    """
+    fig, axes = plots.figure(7.8, 2.9, ncols=len(panels), squeeze=False)
+    for ax, (name, (within, between)) in zip(axes[0], panels.items(), strict=True):
+        bins = np.linspace(0, between.max(), 60)
+        both = {"within": (within, plots.CYCLE[1]), "between": (between, plots.CYCLE[0])}
+        for label, (values, colour) in both.items():
+            ax.hist(values, bins, density=True, color=colour, alpha=0.65, label=label)
+        ax.set(title=name, xlabel="distance", yticks=[])
+    axes[0, 0].set_ylabel("density")
+    plots.legend(axes[0, 0], loc="upper left", fontsize=8.5)
+    return fig
 
 
 def distance_matrices(panels: Mapping[str, torch.Tensor], *, most: float = 1.5) -> Figure:
