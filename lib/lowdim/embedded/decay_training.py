@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lowdim.embedded import offdata
+from lowdim.nets import training
 from lowdim.nets.networks import Dense
 from lowdim.seeds import generator
 
@@ -70,9 +71,9 @@ def grow(
         losses = [(f - g).square().mean((1, 2)) / 2 for f, g in outputs]
         trace.append(torch.stack([*losses, offdata.stability(net, weights, x_test, y_test)]))
 
-    rates = offdata.cosine_rates(rate, rate / 100, epochs)
-    how = {"rates": rates, "batch": batch, "decay": decay, "seed": seed}
-    end = offdata.fit(net, start, *train, each=each, **how)
+    rates = training.cosine_rates(rate, rate / 100, epochs)
+    objective = training.Objective(net, *train, normalization="half", penalty=decay)
+    end = offdata.anneal(objective, start, rates, batch=batch, seed=seed, each=each)
     return Grown(torch.stack(trace), float(end[0][0][..., 3:].mean()))
 
 
