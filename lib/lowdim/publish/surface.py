@@ -210,13 +210,27 @@ class Surface:
         bases = [ast.unparse(base) for base in node.bases]
         if not any("dataclass" in mark for mark in marks) and "NamedTuple" not in bases:
             return ""
-        shown = [
-            self._argument(home, each.target.id, each.annotation, _default(each.value))
-            for each in node.body
-            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
-            if "ClassVar" not in ast.unparse(each.annotation) and _given(each.value)
-        ]
-        return f"({', '.join(shown)})"
+        plain, named = [], []
+        for name, (where, each) in self._fields(home, node).items():
+            shown = self._argument(where, name, each.annotation, _default(each.value))
+            (named if _by_name(each.value) else plain).append(shown)
+        return f"({', '.join([*plain, *['*'][: len(named)], *named])})"
+
+    def _fields(self, home: str, node: ast.ClassDef) -> dict[str, tuple[str, ast.AnnAssign]]:
+        """The fields of a data class that are arguments, those of its bases first."""
+        found: dict[str, tuple[str, ast.AnnAssign]] = {}
+        for base in map(ast.unparse, node.bases):
+            source = self._sources[home]
+            where, _, name = source.imported.get(base, f"{home}.{base}").rpartition(".")
+            above = self._sources[where].names.get(name) if where in self._sources else None
+            if isinstance(above, ast.ClassDef):
+                found |= self._fields(where, above)
+        for each in node.body:
+            if not isinstance(each, ast.AnnAssign) or not isinstance(each.target, ast.Name):
+                continue
+            if "ClassVar" not in ast.unparse(each.annotation) and _given(each.value):
+                found[each.target.id] = (home, each)
+        return found
 
     def _arguments(self, home: str, node: Function, *, skip: int = 0) -> str:
         given = node.args
@@ -318,6 +332,11 @@ class _Source:
                 ):
                     self._define(name, value)
                     self.said[name] = _string(after) or _comment(self.lines, node)
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=parts)):
+                    for each, part in zip(names, parts, strict=False):
+                        if isinstance(each, ast.Name):
+                            self._define(each.id, part)
+                            self.said[each.id] = _comment(self.lines, node)
 
     def _import(self, node: ast.stmt) -> None:
         for each in ast.walk(node):
@@ -362,6 +381,11 @@ class _Source:
 def _given(value: ast.expr | None) -> bool:
     """Whether a field of a data class is an argument."""
     return value is None or "init=False" not in ast.unparse(value)
+
+
+def _by_name(value: ast.expr | None) -> bool:
+    """Whether a field of a data class is an argument by name only."""
+    return value is not None and "kw_only=True" in ast.unparse(value)
 
 
 def _default(value: ast.expr | None) -> ast.expr | None:
