@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from lowdim.collapse import decay
 from lowdim.collapse.growth import Grid, random_share
 from lowdim.linalg import ranks
+from lowdim.nets import training
 from lowdim.nets.networks import Dense
 
 SMALL = Grid(per_class=3, decays=(0.0, 0.05), draws=2, steps=40)
@@ -18,7 +18,8 @@ def test_a_run_is_that_of_one_network_trained_alone():
     data = SMALL.images()[1]
     net = Dense((64, 12, 12, 12, 12, 10), activation="tanh")
     start = [tuple(t[1:] for t in p) for p in net.init(trials=2, seed=0, kind="xavier")]
-    path = decay.descend(net, start, data.pixels, data.onehot, decay=0.05, rate=0.05, steps=40)
+    task = training.Objective(net, data.pixels, data.onehot, normalization="sample", penalty=0.05)
+    path = training.train(task, start, training.Momentum(0.05), 40)
     alone = [int(ranks.soft_rank(W)[0]) for W, _ in path.weights]
     assert sweep.runs[0].plain[-1, 1, 1].tolist() == alone
     assert sweep.layer(2)[-1, 1, 1, 0] == alone[2]

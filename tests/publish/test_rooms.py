@@ -55,7 +55,10 @@ def test_an_underscore_is_private_to_its_room() -> None:
 
 def test_publishing_reaches_for_the_mathematics_late() -> None:
     early = [e for e in rooms.edges(FOUND) if e.source == "publish" and not e.late]
-    assert {edge.target for edge in early} <= {rooms.GROUND, "evidence"}  # words and values are light
+    assert {edge.target for edge in early} <= {
+        rooms.GROUND,
+        "evidence",
+    }  # words and values are light
 
 
 def test_imports_are_those_that_python_makes() -> None:

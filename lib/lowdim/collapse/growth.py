@@ -21,7 +21,7 @@ from torch import Tensor
 from lowdim.collapse import classes, decay
 from lowdim.evidence import plots
 from lowdim.linalg import ranks
-from lowdim.nets import networks
+from lowdim.nets import networks, training
 from lowdim.nets.networks import Weights
 
 __all__ = ["Grid", "Sweep", "Trained", "picture", "random_share"]
@@ -173,10 +173,14 @@ def _trained(grid: Grid, hidden: tuple[int, ...], side: int | None) -> Trained:
         return values.unflatten(axis, (count, grid.draws))
 
     strength = torch.tensor(grid.decays).repeat_interleave(grid.draws)
-    path = decay.descend(
-        net, start, X, Y, decay=strength, rate=grid.rate, steps=grid.steps, momentum=MOMENTUM,
-        measure={"plain": soft}, schedule=grid.looks,
-    )  # fmt: skip
+    path = training.train(
+        training.Objective(net, X, Y, normalization="sample", penalty=strength),
+        start,
+        training.Momentum(grid.rate, MOMENTUM),
+        grid.steps,
+        measure={"plain": lambda state: soft(state.weights)},
+        schedule=grid.looks,
+    )
     guess = net.forward(path.weights, X)[1][-1].argmax(1)
     return Trained(
         plain=fold(path.trace["plain"].double(), 1),

@@ -110,7 +110,7 @@ def claim(conclusion: Callable[..., tuple[Tensor, ...]]) -> Claim:
 
 @dataclass(frozen=True)
 class Sampler:
-    """A way to draw tensors (count, *shape) from a generator; numbers scale and shift it."""
+    """A way to draw tensors ``(count, *shape)`` from a generator; numbers scale and shift it."""
 
     draw: Callable[[int, np.random.Generator], Tensor]
 
@@ -131,7 +131,7 @@ class Sampler:
 
 
 def normal(*shape: int) -> Sampler:
-    """Independent standard normal entries, (count, *shape).
+    """Independent standard normal entries, ``(count, *shape)``.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def normal(*shape: int) -> Sampler:
 
 
 def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Sampler:
-    """Independent uniform entries between ``low`` and ``high``, (count, *shape).
+    """Independent uniform entries between ``low`` and ``high``, ``(count, *shape)``.
 
     Examples
     --------

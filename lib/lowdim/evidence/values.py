@@ -1,9 +1,9 @@
 """Measured values by name: what a page inserts, a record keeps and a reference compares.
 
-A cell says ``say(slope=exponent(x, y), usable=Share(12, 500))``; the prose beside it says
-``{value}`slope``` and ``{value}`usable```. Values are numbers, truth values, names, estimates with
+A cell says ``say(slope=exponent(x, y), usable=Share(12, 500))``; the prose beside it inserts
+them by the role ``value``. Values are numbers, truth values, names, estimates with
 their errors, shares and exact fractions, or lists of these. How many digits a reader sees is
-decided in the prose (``{value}`slope:.2f```), so that it can change without computing again.
+decided in the prose (``slope:.2f``), so that it can change without computing again.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class _Here:
 
 
 class ValueRole(SphinxRole, _Here):
-    """``{value}`name:format```, or ``{value}`part/chapter::name``` on another page."""
+    """A measured value: ``name:format``, or ``part/chapter::name`` on another page."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         chapter, _, content = self.text.rpartition("::")
@@ -116,7 +116,7 @@ class ValueRole(SphinxRole, _Here):
 
 
 class WhenRole(SphinxRole, _Here):
-    """``{when}`condition | text if it holds | text if not```."""
+    """One of two texts: ``condition | text if it holds | text if not``."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         try:
@@ -130,7 +130,7 @@ class WhenRole(SphinxRole, _Here):
 
 
 class BadgeRole(SphinxRole, _Here):
-    """``{badge}`theorem-3-1```: the verdict of a claim of this chapter."""
+    """The verdict of a claim of this chapter, ``theorem-3-1``."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         return badge_nodes(self.ruling(self.text), self.text), []

@@ -2,10 +2,10 @@ r"""The words of a chapter: what each claim says, its source and reading, eviden
 
 They are Markdown in the chapter and nowhere else. A ``prf:`` block labelled with a claim's id, or a
 ``{claim}`` block, states it; an ``{evidence}`` block says what carries the verdict; an
-``{erratum}`` block is a slip of the paper. Measured values are inserted by name,
-``{value}`slope```, and sentences chosen by them,
-``{when}`broken > 0 | A rung breaks. | No rung breaks.```. Words and numbers meet here
-(:func:`fill`, :func:`join`), when a page is built.
+``{erratum}`` block is a slip of the paper. Measured values are inserted by name, by the role
+``value``, and sentences chosen by them, by the role ``when``, as in
+``broken > 0 | A rung breaks. | No rung breaks.`` Words and numbers meet here (:func:`fill`,
+:func:`join`), when a page is built.
 """
 
 from __future__ import annotations
@@ -326,7 +326,7 @@ def _reference(content: str) -> tuple[str, int | None, str]:
 
 
 def inserted(content: str, values: Mapping[str, Any]) -> str:
-    """What ``{value}`content``` shows.
+    """What the role ``value`` with this content shows.
 
     >>> inserted("slope:.1f", {"slope": 0.25}), inserted("pair[1]", {"pair": [1, 2]})
     ('0.2', '2')
@@ -337,7 +337,7 @@ def inserted(content: str, values: Mapping[str, Any]) -> str:
 
 
 def chosen(content: str, values: Mapping[str, Any]) -> str:
-    """Which of its texts ``{when}`condition | if so | if not``` shows.
+    """Which of its texts the role ``when`` shows: ``condition | if so | if not``.
 
     >>> chosen("a > 1 | many | few", {"a": 2})
     'many'
