@@ -157,6 +157,12 @@ def test_a_comparison_with_what_is_not_finite_is_false():
     assert not words.holds("a >= 1", {"a": None})
 
 
+@pytest.mark.parametrize("asked", ["slope[2]", "broken[0]"])
+def test_a_place_that_is_not_there_is_a_sentence(asked):
+    with pytest.raises(words.WordsError, match="asks for a place"):
+        words.fill(f"{{value}}`{asked}`", VALUES)
+
+
 def test_unknown_values_name_the_known():
     with pytest.raises(words.WordsError, match="said are: broken, slope"):
         words.fill("{value}`slop`", VALUES)

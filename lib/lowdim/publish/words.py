@@ -330,10 +330,20 @@ def inserted(content: str, values: Mapping[str, Any]) -> str:
 
     >>> inserted("slope:.1f", {"slope": 0.25}), inserted("pair[1]", {"pair": [1, 2]})
     ('0.2', '2')
+    >>> inserted("slope[1]:.1f", {"slope": {"value": -1.0, "error": 0.25}})
+    '0.2'
     """
     name, place, spec = _reference(content)
     value = _known(values, name)
-    return measured.text(value if place is None else value[place], spec)
+    if place is not None:
+        whole = measured.decode(value)
+        try:
+            value = measured.encode(whole[place])
+        except (TypeError, IndexError, KeyError):
+            raise WordsError(
+                f"'{content}' asks for a place that {name} has not; it is {measured.text(value)}."
+            ) from None
+    return measured.text(value, spec)
 
 
 def chosen(content: str, values: Mapping[str, Any]) -> str:
