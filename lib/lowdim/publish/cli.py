@@ -228,9 +228,13 @@ def _ledger(asked: argparse.Namespace) -> int:
     from lowdim.publish import execute
 
     executed = execute.execute_all(root, progress=sys.stderr.isatty())
+    from lowdim.publish import words
     from lowdim.publish.pages import joined
 
     rows = ledger_rows(joined(root, execute.collect(root, executed)))
+    bibliography = (root / "book" / "references.bib").read_text(encoding="utf-8")
+    for row in rows:  # a terminal has no bibliography
+        row["source"] = words.cited(row["source"], bibliography)
     if asked.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
     else:

@@ -411,6 +411,33 @@ def join(record: Mapping[str, Any], words: Words, *, title: str) -> dict[str, An
     return {**record, "title": title, "claims": claims}
 
 
+def cited(text: str, bibliography: str) -> str:
+    """A text whose citations are names and years, for where no bibliography is at hand.
+
+    >>> cited("{cite}`weyl1912`, Satz I", "@article{weyl1912, author={Hermann Weyl}, year={1912}}")
+    'Weyl 1912, Satz I'
+    """
+
+    def name(match: re.Match[str]) -> str:
+        entry = re.search(
+            rf"@\w+\{{{re.escape(match[1])},(.*?)(?=^@|\Z)", bibliography, re.S | re.M
+        )
+        if not entry:
+            return match[1]
+        field = r"\b{}\s*=\s*[{{\"]+(.*?)[}}\"]+\s*(?:,|$|\}})"
+        people, year = (
+            re.search(field.format(key), entry[1], re.S | re.M) for key in ("author", "year")
+        )
+        names = re.split(r"\s+and\s+", people[1]) if people else [match[1]]
+        last = [each.split(",")[0] if "," in each else each.split()[-1] for each in names]
+        shown = last[0] + (
+            " et al." if len(last) > 2 else f" and {last[1]}" if len(last) == 2 else ""
+        )
+        return f"{shown} {year[1]}" if year else shown
+
+    return re.sub(r"\{cite(?::\w+)?\}`([^`]+)`", name, text)
+
+
 def of_chapter(root: Path, chapter: str) -> Words:
     """The words of ``part/chapter`` of the book under ``root``."""
     path = root / "notebooks" / f"{chapter}.md"
