@@ -44,7 +44,7 @@ def test_numerical_rank_of_products(rank):
 def test_gradients_have_at_most_the_rank_of_the_batch_and_reach_it():
     case = batches.draw(20, np.random.default_rng(4), distinct=2)
     net, weights = batches.network(case)
-    for G, _ in training.gradients(net, weights, case["X"], case["Y"]):
+    for G, _ in training.Objective(net, case["X"], case["Y"]).gradients(weights):
         assert (batches.numerical_rank(G) == 2).all()
 
 

@@ -21,10 +21,12 @@ def cut(layer, start, size=0.3, count=4):
 @pytest.mark.parametrize(("layer", "start"), PAIRS)
 def test_the_remainder_is_the_gradient_less_the_one_at_centroids(layer, start):
     c = cut(layer, start)
-    G = training.gradients(c.net, c.weights, c.X, c.Y, loss="sample")[layer - 1][0]
+    whole = training.Objective(c.net, c.X, c.Y, normalization="sample")
+    G = whole.gradients(c.weights)[layer - 1][0]
     # The later layers alone, fed with centroids, are a network whose gradient autograd knows too.
     rest = remainders.Dense(c.net.widths[start:], activation="tanh")
-    at = training.gradients(rest, c.weights[start:], *c.centres, loss="sample")[layer - start - 1]
+    centred = training.Objective(rest, *c.centres, normalization="sample")
+    at = centred.gradients(c.weights[start:])[layer - start - 1]
     torch.testing.assert_close(c.remainder, G - at[0], atol=1e-12, rtol=1e-9)
 
 

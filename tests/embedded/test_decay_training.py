@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 import torch
-from lowdim.embedded import decay, decay_training, offdata
+from lowdim.embedded import decay, decay_training
 
 HOW = {"depth": 2, "width": 6, "nets": 2, "points": 60, "samples": 80, "epochs": 3, "batch": 20}
 
 
 def test_normal_weights_follow_the_law_of_the_schedule():
     made = decay_training.grow(0.1, rate=0.03, seed=1, **HOW)
-    rates = offdata.cosine_rates(0.03, 0.0003, 3)
+    rates = training.cosine_rates(0.03, 0.0003, 3)
     assert made.weight == pytest.approx(decay.shrink(0.1, rates, 3), rel=1e-5)
 
 

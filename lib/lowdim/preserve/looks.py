@@ -221,6 +221,7 @@ def train(
 
     Examples
     --------
+    >>> from lowdim.nets import networks
     >>> net = networks.Dense((4, 3, 3, 4), bias=False)
     >>> X = torch.arange(40.0).sin().reshape(2, 4, 5)
     >>> run = train(net, X, subspaces.principal_rows(X.double(), 2), steps=20)

@@ -18,7 +18,7 @@ from docutils.parsers.rst import directives as options
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from lowdim.evidence import values as measured
+import lowdim.evidence.values as measured
 from lowdim.evidence.vocabulary import badge, claim_name
 from lowdim.publish import words
 from lowdim.publish.execute import RECORDS

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lowdim.evidence import values as measured
+import lowdim.evidence.values as measured
 from lowdim.evidence.vocabulary import ID, kind_of, part_of
 
 FIELDS = ("where", "printed", "correct", "why", "consequence")
