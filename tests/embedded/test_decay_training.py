@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from lowdim.embedded import decay, decay_training
+from lowdim.nets import training
 
 HOW = {"depth": 2, "width": 6, "nets": 2, "points": 60, "samples": 80, "epochs": 3, "batch": 20}
 
