@@ -71,8 +71,8 @@ class Critical:
     def predicted(self) -> Tensor:
         """(k,) the eigenvalues that the formula gives in the coordinates Z, rising."""
         r, (c, d) = len(self.J), self.Theta.shape
-        ratio = [self.sigma[i] / self.sigma[j] for j in self.J for i in self.dropped]
-        ratio = torch.stack(ratio) if ratio else torch.zeros(0, dtype=torch.float64)
+        each = [self.sigma[i] / self.sigma[j] for j in self.J for i in self.dropped]
+        ratio = torch.stack(each) if each else torch.zeros(0, dtype=torch.float64)
         ones = torch.ones(r * r + r * abs(c - d), dtype=torch.float64)
         return torch.cat([1 - ratio, 1 + ratio, ones]).sort().values
 

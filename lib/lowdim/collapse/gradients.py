@@ -125,6 +125,7 @@ def sample_gradients(
     delta = 2 * (h - Y) * slopes.pop()
     for k in range(net.depth - 1, layer - 1, -1):
         delta = (weights[k][0].mT @ delta) * slopes.pop()
+    assert seen is not None  # layer lies behind start
     return delta.mT[..., :, None] * seen.mT[..., None, :]
 
 
@@ -158,7 +159,8 @@ def bend(
     def slope(z: Tensor, y: Tensor) -> Tensor:
         return jvp(value, (z, y), u)[1]
 
-    return jvp(slope, (Z, Y), u if v is None else v)
+    first, second, *_ = jvp(slope, (Z, Y), u if v is None else v)
+    return first, second
 
 
 def bend_norm(
@@ -242,7 +244,8 @@ def largest_bend(
         optimizer.zero_grad()
         (-size.clamp_min(1e-300).log().sum()).backward()
         for free in (logits, way):
-            free.grad.nan_to_num_(0.0, 0.0, 0.0)
+            if free.grad is not None:
+                free.grad.nan_to_num_(0.0, 0.0, 0.0)
         optimizer.step()
     return best
 
@@ -288,13 +291,14 @@ def certified_bend(
     return torch.stack(bounds).amax(0)
 
 
-def _on_hull(net, weights, Z, Y, layer, start):
+def _on_hull(net: Dense, weights: Weights, Z: Tensor, Y: Tensor, layer: int, start: int) -> Tensor:
     """The certified bound on one hull; pairs (value, first, second) are called jets."""
     centre, goal = Z.mean(-1, keepdim=True), Y.mean(-1, keepdim=True)
     radius = ((Z - centre).square().sum(1) + (Y - goal).square().sum(1)).sqrt().amax(-1)
     one = torch.ones_like(radius)
     h, h1, h2 = centre, one, 0 * one
-    slopes, seen = [], None
+    slopes: list[tuple[Tensor, ...]] = []
+    seen: tuple[Tensor, ...] = ()
     for k in range(start, net.depth):
         W, b = weights[k]
         size = torch.linalg.matrix_norm(W, 2)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import cycle
+from typing import Any
 
 import torch
 from matplotlib.figure import Figure
@@ -151,7 +152,7 @@ def _images(grid: Grid, side: int | None) -> tuple[classes.Classes, ...]:
 
 @lru_cache(maxsize=4)
 def _drawn(grid: Grid, side: int | None) -> tuple[classes.Classes, ...]:
-    size = {"per_class": grid.per_class, "side": side}
+    size: dict[str, Any] = {"per_class": grid.per_class, "side": side}
     seeds = range(grid.seed, grid.seed + grid.draws)
     return tuple(classes.draw(grid.dataset, seed=s, **size) for s in seeds)
 
@@ -163,10 +164,10 @@ def _trained(grid: Grid, hidden: tuple[int, ...], side: int | None) -> Trained:
     X, Y = torch.stack([c.pixels for c in drawn]), drawn[0].onehot
     net = networks.Dense((X.shape[1], *hidden, len(Y)), activation="tanh")
     first = net.init(trials=grid.draws, seed=grid.seed, kind="xavier")
-    start = [tuple(t.repeat(count, 1, 1) for t in pair) for pair in first]
+    start = networks.mapped(first, lambda t: t.repeat(count, 1, 1))
     X = X.repeat(count, 1, 1)
 
-    def soft(weights: Weights, **options: float) -> Tensor:
+    def soft(weights: Weights, **options: Any) -> Tensor:
         return torch.stack([ranks.soft_rank(W, **options) for W, _ in weights], -1)
 
     def fold(values: Tensor, axis: int = 0) -> Tensor:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 from lowdim.linalg.ranks import partitions, spread_centroids
 
 
@@ -170,7 +171,7 @@ def jump(depth: int) -> tuple[float, float]:
     return 1 / ((1 - t) * t ** (1 - 2 / depth)) if depth > 2 else 1.0, t
 
 
-def shrinkage(moments: object, lam: object, depth: int) -> Tensor:
+def shrinkage(moments: ArrayLike, lam: ArrayLike, depth: int) -> Tensor:
     """The t in [0, 1] that minimizes ``m (1 - t)² + lam depth t^(2/depth)``, for each moment m.
 
     Moments and lam (a number or a tensor) broadcast. At a jump the larger of the two minimizers is
@@ -189,25 +190,25 @@ def shrinkage(moments: object, lam: object, depth: int) -> Tensor:
     [0.0, 0.75]
     """
     m = torch.as_tensor(moments)
-    lam = torch.as_tensor(lam, dtype=m.dtype)
-    if not bool((lam > 0).all()) or bool((m < 0).any()):
+    strength = torch.as_tensor(lam, dtype=m.dtype)
+    if not bool((strength > 0).all()) or bool((m < 0).any()):
         raise ValueError(
             "lam must be positive and moments not negative; the smallest are "
-            f"{float(lam.min()):g} and {float(m.min()):g}."
+            f"{float(strength.min()):g} and {float(m.min()):g}."
         )
-    m, lam = torch.broadcast_tensors(m, lam)
+    m, strength = torch.broadcast_tensors(m, strength)
     ratio, height = jump(depth)
     if depth == 1:
-        return m / (m + lam)
+        return m / (m + strength)
     if depth == 2:
-        return (1 - lam / m.clamp_min(1e-300)).clamp_min(0.0)
+        return (1 - strength / m.clamp_min(1e-300)).clamp_min(0.0)
     # On [height, 1] the derivative's sign changes once, from falling to rising: bisect.
     low, high = torch.full_like(m, height), torch.ones_like(m)
     for _ in range(60):
         t = (low + high) / 2
-        falling = m * (1 - t) * t ** (1 - 2 / depth) > lam
+        falling = m * (1 - t) * t ** (1 - 2 / depth) > strength
         low, high = torch.where(falling, t, low), torch.where(falling, high, t)
-    return torch.where(m >= ratio * lam, (low + high) / 2, 0.0)
+    return torch.where(m >= ratio * strength, (low + high) / 2, 0.0)
 
 
 def deep_autoencoder(moment: object, lam: float, depth: int, *, width: int | None = None) -> Tensor:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -46,7 +47,7 @@ class Cut:
     start: int
 
     @property
-    def _at(self) -> dict[str, int]:
+    def _at(self) -> dict[str, Any]:
         return {"layer": self.layer, "start": self.start}
 
     @property
@@ -64,17 +65,20 @@ class Cut:
     @cached_property
     def centres(self) -> tuple[Tensor, Tensor]:
         """The centroid of its cluster in place of each point and of each target."""
-        return tuple(ranks.spread_centroids(A, self.labels) for A in (self.Z, self.Y))
+        z, y = (ranks.spread_centroids(A, self.labels) for A in (self.Z, self.Y))
+        return z, y
 
     @cached_property
     def deviations(self) -> tuple[Tensor, Tensor]:
         """The pairs v_i: points and targets less their centroids."""
-        return tuple(A - c for A, c in zip((self.Z, self.Y), self.centres, strict=True))
+        z, y = self.centres
+        return self.Z - z, self.Y - y
 
     @cached_property
     def squares(self) -> Tensor:
         """(T, N) the squared lengths of the deviations."""
-        return sum(d.square().sum(1) for d in self.deviations)
+        z, y = self.deviations
+        return z.square().sum(1) + y.square().sum(1)
 
     @cached_property
     def wcss(self) -> Tensor:
@@ -121,10 +125,10 @@ class Cut:
         ]
         return (torch.stack(sizes) / self.squares.clamp_min(1e-300)).amax((0, 2))
 
-    def searched(self, **search: int) -> Tensor:
+    def searched(self, **search: Any) -> Tensor:
         """(T,) the largest that a search over hulls and directions finds, from below."""
-        data = (self.net, self.weights, self.Z, self.Y)
-        return gradients.largest_bend(*data, labels=self.labels, **self._at, **search)
+        how = {"labels": self.labels, **self._at, **search}
+        return gradients.largest_bend(self.net, self.weights, self.Z, self.Y, **how)
 
     def certified(self) -> Tensor:
         """(T,) an upper bound on the second derivative over the clusters' hulls."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -18,7 +19,7 @@ from torch.func import grad, jvp, vmap
 
 from lowdim import checks
 from lowdim.nets import training
-from lowdim.nets.networks import Weights, flat, mapped
+from lowdim.nets.networks import Dense, Weights, flat, mapped
 from lowdim.nets.training import Objective
 
 __all__ = ["SMOOTH", "Stationary", "find"]
@@ -79,7 +80,7 @@ def find(
     (0.5, True)
     """
     checks.whole(newton, "newton", 0)
-    for act in objective.net.activations:
+    for act in cast(Dense, objective.net).activations:
         checks.choice(act.name, SMOOTH, "activation")
     if not bool((torch.as_tensor(objective.penalty) > 0).all()):
         raise ValueError(f"penalty must be above 0; you gave {objective.penalty!r}.")
@@ -124,7 +125,7 @@ class _Function:
 
     def __call__(self, x: Tensor) -> Tensor:
         parts = iter(self.pieces(x))
-        bias = self.objective.net.bias
+        bias = cast(Dense, self.objective.net).bias
         weights = [(W, next(parts) if bias else None) for W in parts]
         return self.objective.differentiable(weights)[0]
 

@@ -8,8 +8,10 @@ in order; results by layer and cell are (L, cells).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -178,7 +180,7 @@ class Grid:
     @cached_property
     def variation(self) -> tuple[Tensor, Tensor]:
         """TCV of the same pairs from above (k-means, begun at the labels too) and from below."""
-        how = {"method": "kmeans", "labels": self.setting.labels, "restarts": 3}
+        how: dict[str, Any] = {"method": "kmeans", "labels": self.setting.labels, "restarts": 3}
         found = [
             [
                 ranks.variation(points, self.setting.clusters, **how)
@@ -229,7 +231,7 @@ class Grid:
         for layer in range(2, self.depth + 1):
             pair = (self.hidden[layer - 1], self.X)
             centres = [ranks.spread_centroids(A, self.setting.labels) for A in pair]
-            at = {"layer": layer, "start": layer - 1}
+            at: dict[str, Any] = {"layer": layer, "start": layer - 1}
             each = gradients.sample_gradients(self.setting.net, self.weights, *centres, **at)
             found.append((self.data_gradients[layer - 1] - each.mean(1)).norm(dim=(1, 2)))
         return torch.stack(found)
@@ -251,7 +253,7 @@ class Grid:
     def _beyond(self, matrices: Tensor) -> Tensor:
         return ranks.rank_distance(matrices, self.setting.clusters)
 
-    def _bends(self, bend, **how: object) -> dict[tuple[int, int], Tensor]:
+    def _bends(self, bend: Callable[..., Tensor], **how: Any) -> dict[tuple[int, int], Tensor]:
         return {
             (layer, j): bend(
                 self.setting.net, self.weights, self.hidden[j], self.X, layer=layer, start=j, **how
@@ -286,14 +288,14 @@ def grid(setting: Setting) -> Grid:
     def objective(lam: float, sigma: float) -> training.Objective:
         return training.Objective(net, setting.blobs(sigma), normalization="sample", penalty=lam)
 
-    how = {"goal": setting.goal, "steps": setting.steps, "newton": setting.newton}
+    how: dict[str, Any] = {"goal": setting.goal, "steps": setting.steps, "newton": setting.newton}
     reached = [stationary.find(objective(lam, sigma), start, **how) for lam, sigma in setting.cells]
 
+    def all_of(of: str, k: int, m: int) -> Tensor:
+        return torch.cat([getattr(point, of)[k][m] for point in reached])
+
     def joined(of: str) -> networks.Weights:
-        return [
-            tuple(torch.cat([getattr(point, of)[k][m] for point in reached]) for m in (0, 1))
-            for k in range(net.depth)
-        ]
+        return [(all_of(of, k, 0), all_of(of, k, 1)) for k in range(net.depth)]
 
     return Grid(
         setting,
@@ -305,7 +307,7 @@ def grid(setting: Setting) -> Grid:
     )
 
 
-def _heat(ax: Axes, setting: Setting, image: np.ndarray, **colours: object) -> None:
+def _heat(ax: Axes, setting: Setting, image: np.ndarray, **colours: Any) -> None:
     ax.imshow(image, origin="lower", aspect="auto", **colours)
     ax.set_xticks(range(setting.shape[1]), [f"{sigma:g}" for sigma in setting.spreads])
     ax.set_yticks(range(setting.shape[0]), [f"{lam:g}" for lam in setting.decays])

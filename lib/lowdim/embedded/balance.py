@@ -148,7 +148,8 @@ def kernel(factors: Sequence[Tensor]) -> np.ndarray:
     >>> kernel([torch.tensor([[2.0]]), torch.tensor([[3.0]])]).tolist()  # 2² + 3²
     [[13.0]]
     """
-    W, total = [V.numpy() for V in factors], 0.0
+    W = [V.numpy() for V in factors]
+    total = np.zeros((W[0].shape[1],) * 2)
     for k in range(len(W)):
         above = reduce(np.matmul, W[:k:-1], np.eye(1))
         below = reduce(lambda R, V: V @ R, W[:k], np.eye(W[0].shape[1]))

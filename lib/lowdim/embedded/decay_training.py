@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lowdim.embedded import offdata
 from lowdim.nets import training
-from lowdim.nets.networks import Dense
+from lowdim.nets.networks import Dense, Weights
 from lowdim.seeds import generator
 
 __all__ = ["NAMES", "Grown", "grow"]
@@ -66,7 +66,7 @@ def grow(
     start, trace = net.init(trials=nets, seed=seed, kind="kaiming"), []
     start[0][0][..., 3:] = 1.0
 
-    def each(_: int, weights: list) -> None:
+    def each(_: int, weights: Weights) -> None:
         outputs = [(net.forward(weights, X)[1][-1], g) for X, g in places]
         losses = [(f - g).square().mean((1, 2)) / 2 for f, g in outputs]
         trace.append(torch.stack([*losses, offdata.stability(net, weights, x_test, y_test)]))

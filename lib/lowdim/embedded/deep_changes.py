@@ -127,7 +127,10 @@ def on_plane(net: Dense, weights: Weights, y: Tensor, at: Tensor) -> tuple[Tenso
     >>> bool((on_plane(net, weights, y, at)[1] < 1).all())
     True
     """
-    w, s, b = weights[0][0][..., :3], weights[0][0][..., 3:] @ y, weights[0][1][..., 0]
+    first, bias = weights[0]
+    if bias is None:
+        raise ValueError("the first layer must have biases; it has none.")
+    w, s, b = first[..., :3], first[..., 3:] @ y, bias[..., 0]
     q = shifts.measured(w, b, s)
     norms = [torch.linalg.matrix_norm(W, 2).square() for W, _ in weights]
     above = torch.stack([torch.ones(len(w)), *norms[2:]]).prod(0)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lowdim.embedded import offdata
 from lowdim.nets import training
-from lowdim.nets.networks import Dense, Weights
+from lowdim.nets.networks import Dense, Weights, mapped
 from lowdim.seeds import generator
 
 __all__ = ["Grown", "grow", "sampled_metric"]
@@ -52,7 +52,7 @@ class Grown:
     def limits(self, x: Tensor, z: Tensor) -> tuple[Tensor, Tensor]:
         """c₀ by a tiny step, and c∞ by the network without biases at x = 0; (nets,) each."""
         zero = self.metric(x, 2.0**-20 * z) * 4.0**20
-        bare = [(W, 0 * b) for W, b in self.end]
+        bare = [(W, None if b is None else 0 * b) for W, b in self.end]
         return zero, offdata.stability(self.net, bare, 0 * x, z)
 
     def norms(self) -> list[Tensor]:
@@ -92,7 +92,7 @@ def grow(
     rates = training.cosine_rates(rate, rate / 100, epochs)
     objective = training.Objective(net, X, goal, normalization="half")
     end = offdata.anneal(objective, start, rates, batch=batch, seed=seed)
-    start, end = ([(W.double(), b.double()) for W, b in weights] for weights in (start, end))
+    start, end = (mapped(weights, torch.Tensor.double) for weights in (start, end))
     loss = (net.forward(end, X.double())[1][-1] - goal).square().mean((1, 2)) / 2
     return Grown(net, start, end, loss)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lowdim.embedded.flows import Flow
@@ -40,15 +42,20 @@ def speeds(panels: Mapping[str, tuple[Flow, Sequence[np.ndarray]]]) -> Figure:
     return fig
 
 
-def _panel(ax, flow: Flow, paths: Sequence[np.ndarray]):
+def _panel(ax: Axes, flow: Flow, paths: Sequence[np.ndarray]) -> Any:
     x, y = np.linspace(-2, 2.4, 61), np.linspace(-2, 2, 51)
     F = flow.field(np.stack(np.meshgrid(x, y), -1))
     speed = np.linalg.norm(F, axis=-1)
     norm = mpl.colors.LogNorm(1e-3, 30.0)
-    how = {"shading": "gouraud", "cmap": "viridis", "rasterized": True, "norm": norm}
+    how: dict[str, Any] = {
+        "shading": "gouraud",
+        "cmap": "viridis",
+        "rasterized": True,
+        "norm": norm,
+    }
     image = ax.pcolormesh(x, y, speed, **how)
     unit = F / np.maximum(speed, 1e-12)[..., None]
-    style = {"color": "white", "density": 0.8, "linewidth": 0.6, "arrowsize": 0.7}
+    style: dict[str, Any] = {"color": "white", "density": 0.8, "linewidth": 0.6, "arrowsize": 0.7}
     ax.streamplot(x, y, unit[..., 0], unit[..., 1], **style)
     best = flow.minimizer()
     ax.axvline(best[0], color="#ff6b6b", lw=1.6)

@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
+from typing import Any, Protocol, cast
 
 import numpy as np
 import torch
@@ -35,7 +36,14 @@ from lowdim.nets.losses import Quadratic
 from lowdim.nets.networks import Dense
 from lowdim.seeds import generator
 
-Event = Callable[[float, np.ndarray], float]
+
+class Event(Protocol):
+    """A function of time and place that solve_ivp watches for its zeros."""
+
+    direction: float
+    terminal: bool
+
+    def __call__(self, t: float, w: np.ndarray, /) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -202,11 +210,12 @@ def crosses(function: Callable[[np.ndarray], float], *, direction: int = 0) -> E
 
 
 def _directed(function: Callable[[np.ndarray], float], direction: int) -> Event:
-    def event(t: float, w: np.ndarray) -> float:
+    def event(t: float, w: np.ndarray, /) -> float:
         return function(w)
 
-    event.direction = direction
-    return event
+    made = cast(Event, event)
+    made.direction = direction
+    return made
 
 
 def follow(
@@ -271,14 +280,16 @@ def follow(
     reached = {name: float(times[0]) if len(times) else None for name, times in found}
     ended = None
     if solution.status == 1:
-        stops = {name: reached[name] for name in stop_at if reached[name] is not None}
-        ended = max(stops, key=stops.get)
+        stops = {name: at for name in stop_at if (at := reached[name]) is not None}
+        ended = max(stops, key=lambda name: stops[name])
     return Trajectory(
         solution.t, solution.y.T, reached, ended, lambda t: np.moveaxis(solution.sol(t), 0, -1)
     )
 
 
-def time_until(flow: Flow, start: object, event: Event, *, until: float, **options) -> float | None:
+def time_until(
+    flow: Flow, start: object, event: Event, *, until: float, **options: Any
+) -> float | None:
     """The first time (or None) at which ``event`` happens, at most ``until``; see :func:`follow`.
 
     Examples

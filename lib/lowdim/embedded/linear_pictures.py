@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -50,7 +51,7 @@ def normal_size(N: np.ndarray, root: np.ndarray, middle: np.ndarray) -> Figure:
 
 
 def normal_weights(
-    noise: Sequence[float],
+    noise: Sequence[float] | np.ndarray,
     sizes: Sequence[int],
     left: np.ndarray,
     right_size: int,
@@ -197,7 +198,7 @@ def portraits(starts: Sequence[Sequence[float]], depths: Sequence[int]) -> Figur
     return fig
 
 
-def _portrait(ax, starts: Sequence[Sequence[float]], L: int) -> None:
+def _portrait(ax: Any, starts: Sequence[Sequence[float]], L: int) -> None:
     flow = Flow(np.diag([1.0, 0.0]), np.array([1.0, 0.0]), L)
     x, y = np.linspace(-1.6, 2.4, 41), np.linspace(-1.5, 1.5, 31)
     F = flow.field(np.stack(np.meshgrid(x, y), -1))
@@ -265,7 +266,7 @@ def _tangent(first: float, last: float) -> np.ndarray:
     return np.array([1.0, 2.0]) + np.outer([first, last], [1.0, -2.0])
 
 
-def _space(ax, ring: np.ndarray, paths: Sequence[np.ndarray]) -> None:
+def _space(ax: Any, ring: np.ndarray, paths: Sequence[np.ndarray]) -> None:
     tops = (0.6, 1.4)
     for sheet, color in ((ring, plots.CYCLE[5]), (_tangent(-0.75, 0.75), plots.CYCLE[4])):
         x, y = (np.outer(np.ones(2), sheet[:, k]) for k in range(2))
@@ -281,7 +282,7 @@ def _space(ax, ring: np.ndarray, paths: Sequence[np.ndarray]) -> None:
     ax.tick_params(labelsize=8)
 
 
-def _plane(ax, ring: np.ndarray, paths: Sequence[np.ndarray]) -> None:
+def _plane(ax: Any, ring: np.ndarray, paths: Sequence[np.ndarray]) -> None:
     ax.fill(*ring.T, color=plots.CYCLE[5], alpha=0.25, lw=0)
     ax.plot(*ring.T, color=plots.CYCLE[5], lw=1.3)
     ax.plot(*_tangent(-0.4, 0.95).T, color=plots.CYCLE[4], lw=1.6)

@@ -26,7 +26,7 @@ from torch import Tensor
 from lowdim import checks
 from lowdim.embedded import offdata
 from lowdim.nets import training
-from lowdim.nets.networks import Dense, Weights
+from lowdim.nets.networks import Dense, Weights, mapped
 from lowdim.seeds import generator
 
 __all__ = [
@@ -113,12 +113,12 @@ def conditional_mean(
     >>> round(float(conditional_mean(lambda x: x, [1.0], 0.1)), 4)  # 1 - σ √(2/π)
     0.9202
     """
-    at = torch.atleast_2d(torch.as_tensor(at, dtype=torch.float64))
+    where = torch.atleast_2d(torch.as_tensor(at, dtype=torch.float64))
     sigma = torch.as_tensor(sigma, dtype=torch.float64).reshape(-1, 1, 1)
     if not bool((sigma > 0).all()):
         raise ValueError(f"sigma must be above 0; the least given is {float(sigma.min()):g}.")
     x, by = (torch.from_numpy(v) for v in np.polynomial.legendre.leggauss(nodes))
-    log = -((at[..., None] - x) ** 2) / (2 * sigma**2)
+    log = -((where[..., None] - x) ** 2) / (2 * sigma**2)
     weight = by * (log - log.amax(-1, keepdim=True)).exp()
     values = g(x.expand(len(weight), nodes))[:, None, :]
     return (weight * values).sum(-1) / weight.sum(-1)
@@ -347,8 +347,8 @@ def train_noisy(
         torch.cat([drawn[0][0] * (tangent / (tangent + dy)) ** 0.5, normal], 2)
         for _, dy in data.settings
     ]
-    weights = [(torch.cat(first), drawn[0][1].repeat(again, 1, 1))]
-    weights += [(W.repeat(again, 1, 1), b.repeat(again, 1, 1)) for W, b in drawn[1:]]
+    weights = mapped(drawn, lambda t: t.repeat(again, 1, 1))
+    weights[0] = (torch.cat(first), weights[0][1])
     objective = training.Objective(net, data.X, data.values, normalization="half")
     rates = training.cosine_rates(rate, rate / 100, epochs)
     end = offdata.anneal(objective, weights, rates, batch=batch, seed=seed)

@@ -304,7 +304,7 @@ def deep_line_change(layers: Weights, s: Tensor) -> Tensor:
     edges = torch.tensor([-1.0, 1.0], dtype=W.dtype).expand(len(W), 1, 2)
 
     def both(x: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        t = W * x + b
+        t = W * x if b is None else W * x + b
         return _relu_layers(layers, t + s), _relu_layers(layers, t)
 
     for layer in range(len(layers) - 1):

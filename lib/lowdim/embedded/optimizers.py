@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, cast
 
 import torch
 from torch import Tensor, optim
 
 from lowdim import checks
-from lowdim.nets.networks import Dense
+from lowdim.nets.networks import Dense, flat
 from lowdim.seeds import generator
 
 __all__ = ["ALONG", "MODES", "TWELVE", "Plane", "Recipe", "Signs", "across", "along", "loss"]
@@ -37,11 +38,12 @@ class Signs(optim.SGD):
     [0.5, 2.5]
     """
 
-    def step(self, closure=None):
+    def step(self, closure: Any = None) -> Any:
         """One step, after the gradients are replaced by their signs."""
         for group in self.param_groups:
             for q in group["params"]:
-                q.grad.sign_()
+                if q.grad is not None:
+                    q.grad.sign_()
         return super().step(closure)
 
 
@@ -158,7 +160,7 @@ class Plane:
         weights = Dense((5, self.width, 1)).init(
             seed=self.seed, first_trial=trial, kind="uniform", dtype=torch.float64
         )
-        return [t[0].to(dtype).clone().requires_grad_(True) for pair in weights for t in pair]
+        return [t[0].to(dtype).clone().requires_grad_(True) for t in flat(weights)]
 
     def train(
         self,
@@ -194,7 +196,7 @@ class Plane:
 
         if recipe.mode == "closure":
             for _ in range(4):
-                optimizer.step(partial(evaluate, slice(None)))
+                optimizer.step(cast(Any, partial(evaluate, slice(None))))
             return start, p
         for _ in range(steps):
             whole = recipe.mode == "all"
@@ -219,6 +221,6 @@ class Plane:
         True
         """
         seen: list[Tensor] = []
-        how = {"steps": steps, "penalty": penalty}
+        how: dict[str, Any] = {"steps": steps, "penalty": penalty}
         start, _ = self.train(recipe, Q, each=lambda p: seen.append(across(p, Q).clone()), **how)
         return torch.stack([across(start, Q), *seen])

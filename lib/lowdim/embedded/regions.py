@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -168,9 +169,10 @@ class Trajectories:
         def crossing(t: float, z: np.ndarray) -> float:
             return e_of(z) / (z[:TANGENT] @ z[:TANGENT])
 
-        crossing.terminal, crossing.direction = True, -1
+        watched = cast(Any, crossing)
+        watched.terminal, watched.direction = True, -1
         begin = self.w[0, k] - self.star[k]
-        run = solve_ivp(field, (0, until), begin, "LSODA", events=crossing, rtol=1e-9, atol=1e-200)
+        run = solve_ivp(field, (0, until), begin, "LSODA", events=watched, rtol=1e-9, atol=1e-200)
         return run.status == 1
 
 
@@ -195,7 +197,8 @@ def trajectories(depths: Sequence[int], *, count: int, seed: int) -> Trajectorie
         w = flows.orbits(A[keep], b[keep], L, start[keep], marks)
         parts.append((A[keep], star[keep], np.full(len(keep), float(L)), w))
     A, star, L, w = zip(*parts, strict=True)
-    return Trajectories(*map(np.concatenate, (A, star, L)), np.concatenate(w, axis=1))
+    joined = np.concatenate(A), np.concatenate(star), np.concatenate(L)
+    return Trajectories(*joined, np.concatenate(w, axis=1))
 
 
 def moments_in_time(

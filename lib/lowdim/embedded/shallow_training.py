@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lowdim.embedded import offdata, shifts
 from lowdim.nets import training
-from lowdim.nets.networks import Dense, Weights
+from lowdim.nets.networks import Dense, Weights, mapped
 from lowdim.seeds import generator
 
 __all__ = ["OffPlane", "bounds", "train"]
@@ -66,7 +66,7 @@ def bounds(weights: Weights, y: Tensor, *, samples: int = 4096) -> OffPlane:
     >>> bool((q.change <= q.two).all() and (q.change <= q.lipschitz).all())
     True
     """
-    whole = [(W.double(), b.double()) for W, b in weights]
+    whole = mapped(weights, torch.Tensor.double)
     (W1, b1), (W2, _) = whole
     w, s, v = W1[..., :3], W1[..., 3:] @ y, W2[:, 0]
     q = shifts.measured(w, b1.view_as(s), s)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 
 ORDERS = (1, 2)
 
@@ -97,7 +98,7 @@ def principal(X: Tensor, rank: int) -> Tensor:
     tensor([[1., 0.]])
     """
     flat = _points(X).flatten(0, 1)
-    checks.rank_in_range(rank, *flat.shape, "rank")
+    checks.rank_in_range(rank, flat.shape[0], flat.shape[1], "rank")
     return torch.linalg.svd(flat - flat.mean(0), full_matrices=False)[2][:rank]
 
 
@@ -166,7 +167,7 @@ def dead_decay(length: float, *, classes: int, layers: int, share: float = 1.0) 
     return 2 * share / layers * (length / classes**0.5) ** a * peak
 
 
-def feature_squares(R: object) -> tuple[Tensor, Tensor]:
+def feature_squares(R: ArrayLike) -> tuple[Tensor, Tensor]:
     """Mean squared differences (p,) of each feature between and within manifolds, over pairs.
 
     R is (m, n, p) with m and n at least 2. The sums over features are the mean squared distances.
@@ -194,7 +195,7 @@ def feature_squares(R: object) -> tuple[Tensor, Tensor]:
     return between, within
 
 
-def feature_ratios(R: object) -> Tensor:
+def feature_ratios(R: ArrayLike) -> Tensor:
     """ρ of squared pair distances of each feature alone, (p,), from representations (m, n, p).
 
     NaN for a feature that never varies, infinite for one that does not vary within any manifold.
@@ -208,7 +209,7 @@ def feature_ratios(R: object) -> Tensor:
     return between / within
 
 
-def rescale(R: object, target: float) -> Tensor:
+def rescale(R: ArrayLike, target: float) -> Tensor:
     """Factors (p,) above 0 for the features of R (m, n, p) that bring its ρ to ``target``.
 
     ρ is that of squared pair distances. Multiplying feature i by its factor and dividing the next
@@ -271,7 +272,7 @@ def random_classes(count: int, rng: np.random.Generator) -> Iterator[tuple[Tenso
         yield R, low + rng.uniform(0.05, 0.95) * (high - low)
 
 
-def _points(X: object) -> Tensor:
+def _points(X: ArrayLike) -> Tensor:
     X = checks.matrices(X, "X")
     if X.ndim != 3:
         raise ValueError(f"points need axes (m, n, d); the shape is {tuple(X.shape)}.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -45,8 +45,8 @@ class Score(NamedTuple):
         >>> Score(1.5, 2.0).cells(), Score(float("nan"), 2.0, 0.5).cells()
         (('1.50', '2.00', '–'), ('0/0', '2.00', '0.500'))
         """
-        ratios = ("0/0" if v != v else f"{v:.2f}" for v in (self.rho, self.squares))
-        return *ratios, "–" if self.accuracy is None else f"{self.accuracy:.3f}"
+        rho, squares = ("0/0" if v != v else f"{v:.2f}" for v in (self.rho, self.squares))
+        return rho, squares, "–" if self.accuracy is None else f"{self.accuracy:.3f}"
 
 
 def score(R: Tensor, accuracy: float | None = None) -> Score:
@@ -62,12 +62,13 @@ def score(R: Tensor, accuracy: float | None = None) -> Score:
     if not bool(R.isfinite().all()):
         return Score(float("nan"), float("nan"), accuracy)
     R = R[:, :FEW].double()
-    ratios = (separation.rho(R, squared=s, over="mean", within="pairs") for s in (False, True))
-    return Score(*map(float, ratios), accuracy)
+    how: dict[str, Any] = {"over": "mean", "within": "pairs"}
+    plain, squares = (float(separation.rho(R, squared=s, **how)) for s in (False, True))
+    return Score(plain, squares, accuracy)
 
 
 @torch.no_grad()
-def look(net: nn.Module, images: Tensor) -> tuple[Tensor, float]:
+def look(net: Any, images: Tensor) -> tuple[Tensor, float]:
     """Representations (10, n, p) of images, and the share of them that is classified rightly.
 
     Examples
@@ -248,7 +249,7 @@ class Task:
         nets = {"untrained": self.network(), "trained": self.learn().net}
         return {"pixels": test.flatten(2).double()} | {k: look(v, test)[0] for k, v in nets.items()}
 
-    def read(self, *, epochs: int, normalize: bool = True, **how: object) -> Reading:
+    def read(self, *, epochs: int, normalize: bool = True, **how: Any) -> Reading:
         """Train a new network for ``epochs`` under another reading; ``how`` as for ``fit``."""
         net = self.network(normalize=normalize)
         before = _size(net)
@@ -282,7 +283,7 @@ def _learnt(task: Task, decay: float, shuffle: bool) -> Learnt:
     path, before = [], 0
     for k, mark in enumerate(task.marks):
         rate = 0.1 * (1.0 if mark <= task.epochs // 3 else 0.1)
-        how = {"rate": rate, "drop": 1.0, "decay": decay, "seed": task.seed + k}
+        how: dict[str, Any] = {"rate": rate, "drop": 1.0, "decay": decay, "seed": task.seed + k}
         fit(net, data.flat, goal, epochs=mark - before, **how)
         old, new = (measure(net, images) for images in (data.train, data.test))
         path.append([old.rho, new.rho, new.accuracy])
@@ -291,7 +292,8 @@ def _learnt(task: Task, decay: float, shuffle: bool) -> Learnt:
 
 
 def _size(net: Myrtle) -> float:
-    return float(sum(c.weight.detach().square().sum() for c in net.convolutions)) ** 0.5
+    squares = (cast(Tensor, c.weight).detach().square().sum() for c in net.convolutions)
+    return float(cast(Tensor, sum(squares))) ** 0.5
 
 
 def channel_ratios(R: Tensor, channels: int) -> Tensor:
@@ -337,8 +339,9 @@ def rescaled(net: Myrtle, factors: Tensor) -> Myrtle:
             f"factors must be {len(last.weight)} numbers above 0; you gave {factors.tolist()}."
         )
     twin = deepcopy(net)
-    twin.norms[3].weight.mul_(factors)
-    twin.norms[3].bias.mul_(factors)
+    norm: Any = twin.norms[3]
+    norm.weight.mul_(factors)
+    norm.bias.mul_(factors)
     positions = twin.head.weight.shape[1] // len(factors)
     twin.head.weight.div_(factors.repeat_interleave(positions))
     return twin.eval()

@@ -12,12 +12,14 @@ bracket is replaced by its positive part. No search over matrices P is needed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 from lowdim.seeds import generator
 
 _HALVINGS = 80  # of an interval that starts within a factor of the answer: to rounding
@@ -59,11 +61,11 @@ def sign_vectors(points: int, *, draws: int = 1024, seed: int = 0) -> tuple[Tens
         codes = torch.arange(2**points)[:, None]
         bits = codes.bitwise_right_shift(torch.arange(points - 1, -1, -1)) & 1
         return 2.0 * bits.double() - 1.0, True
-    bits = generator(seed, 0, "signs").integers(0, 2, (draws, points))
-    return torch.from_numpy(2.0 * bits - 1.0), False
+    drawn = generator(seed, 0, "signs").integers(0, 2, (draws, points))
+    return torch.from_numpy(2.0 * drawn - 1.0), False
 
 
-def linear_ball(X: object, radius: float, *, draws: int = 1024, seed: int = 0) -> Complexity:
+def linear_ball(X: ArrayLike, radius: float, *, draws: int = 1024, seed: int = 0) -> Complexity:
     """Complexity of ``x -> <w, x>``, ``‖w‖ <= radius``, on X (..., n, d): radius E‖Σ ξ_i x_i‖ / n.
 
     Raises
@@ -84,7 +86,7 @@ def linear_ball(X: object, radius: float, *, draws: int = 1024, seed: int = 0) -
 
 
 def square_ball(
-    X: object,
+    X: ArrayLike,
     radius: float,
     offset: float = 0.0,
     *,
@@ -166,7 +168,7 @@ def signed_supremum(
     return radius**2 * nu + offset**2 * bracket
 
 
-def within(Z: object) -> Tensor:
+def within(Z: ArrayLike) -> Tensor:
     """Mean over groups of their unbiased covariances, (..., d, d).
 
     Z is (..., m, n, d): m groups of n points, n at least 2. One product for all groups: a matrix
@@ -190,7 +192,7 @@ def within(Z: object) -> Tensor:
     return centred.mT @ centred / (Z.shape[-3] * (n - 1))
 
 
-def between(Z: object) -> Tensor:
+def between(Z: ArrayLike) -> Tensor:
     """Mean of ``(z - z')(z - z')ᵀ`` over points of different groups, (..., d, d).
 
     Z is (..., m, n, d): m groups of n points, m at least 2.
@@ -215,7 +217,7 @@ def between(Z: object) -> Tensor:
     return 2 * (second - across)
 
 
-def _grouped(Z: object, least: int) -> Tensor:
+def _grouped(Z: ArrayLike, least: int) -> Tensor:
     Z = checks.matrices(Z, "Z")
     if Z.ndim < 3 or Z.shape[-3] < least:
         raise ValueError(
@@ -242,7 +244,7 @@ def _secular(along: Tensor, nu: Tensor, eigenvalues: Tensor) -> Tensor:
     return (along**2 / (nu[..., None] - eigenvalues).clamp_min(1e-300)).sum(-1)
 
 
-def _root(decreasing, low: Tensor, high: Tensor) -> Tensor:
+def _root(decreasing: Callable[[Tensor], Tensor], low: Tensor, high: Tensor) -> Tensor:
     """Where a decreasing function of ν crosses zero, or ``low`` if it starts below; batched."""
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

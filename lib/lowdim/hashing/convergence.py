@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,7 +62,7 @@ def errors(X: Tensor, width: int, count: int, *, seed: int) -> tuple[Tensor, Ten
     """
     K, found = kernels.gram(X), []
     for part in range(0, count, BATCH):
-        some = {"seed": seed + 1000 * part, "trials": min(BATCH, count - part)}
+        some: dict[str, Any] = {"seed": seed + 1000 * part, "trials": min(BATCH, count - part)}
         Z = kernels.random_features(X, width, **some)
         error = torch.linalg.matrix_norm(Z.mT @ Z - K)
         found.append((error, kernels.rotation_error(Z, K)))
@@ -168,7 +169,7 @@ class LogBox:
 
     def start(self, count: int, rng: np.random.Generator) -> dict[str, Tensor]:
         """Free numbers ``log`` (count, 3)."""
-        return {"log": torch.from_numpy(rng.uniform(*self._ends, (count, 3)))}
+        return {"log": torch.from_numpy(rng.uniform(self._ends[0], self._ends[1], (count, 3)))}
 
     def build(self, free: Case) -> dict[str, Tensor]:
         """The case (B,) of free numbers."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -97,7 +98,7 @@ def solved_linear(m: int = 30, n: int = 4, s: int = 3, *, seed: int = 0) -> Solv
     >>> tuple(solved_linear(8, 2, 2).c.shape)
     (8, 200)
     """
-    size = {"ambient": s + 4, "s": s, "k": 2, "spread": 0.7, "seed": seed}
+    size: dict[str, Any] = {"ambient": s + 4, "s": s, "k": 2, "spread": 0.7, "seed": seed}
     train = manifolds.linear_manifolds(m=m, n=n, **size)
     return solved(train, manifolds.linear_manifolds(m=200, n=1, first_manifold=m, **size))
 
@@ -199,7 +200,7 @@ def decoders(
     ['rho', 'accuracy']
     """
 
-    def draw(**which: int) -> Manifolds:
+    def draw(**which: Any) -> Manifolds:
         return manifolds.analytic_manifolds(
             family, ambient=ambient, theta_scale=ratio, seed=seed, dtype=torch.float32, **which
         )

@@ -22,6 +22,7 @@ gap of any A, B or W comes from :meth:`Problem.gap`: it bounds the distance to t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +32,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 from lowdim.seeds import generator
 
 __all__ = [
@@ -41,7 +43,7 @@ __all__ = [
 READINGS = ("balanced", "printed")
 
 
-def columns(Z: object) -> tuple[Tensor, Tensor]:
+def columns(Z: ArrayLike) -> tuple[Tensor, Tensor]:
     """Features (..., m, n, D) as columns (..., D, m n), and the label (m n,) of each column.
 
     Raises
@@ -62,7 +64,7 @@ def columns(Z: object) -> tuple[Tensor, Tensor]:
     return Z.flatten(-3, -2).mT, torch.arange(m).repeat_interleave(n)
 
 
-def _labels(labels: object, points: int) -> Tensor:
+def _labels(labels: ArrayLike, points: int) -> Tensor:
     labels = torch.as_tensor(labels)
     if labels.ndim != 1 or len(labels) != points or labels.is_floating_point():
         raise ValueError(
@@ -78,7 +80,7 @@ def _labels(labels: object, points: int) -> Tensor:
     return labels.long()
 
 
-def class_weights(labels: object, *, reading: str = "balanced") -> Tensor:
+def class_weights(labels: ArrayLike, *, reading: str = "balanced") -> Tensor:
     """The weights Ω (m, N) of the squares in the loss (1), averages over the points included.
 
     A class of n_l points has weight 1/(m n_l) in all, so that classes count alike. ``"balanced"``:
@@ -103,7 +105,7 @@ def class_weights(labels: object, *, reading: str = "balanced") -> Tensor:
     return (weights.square() if reading == "printed" else weights) / share
 
 
-def weighted_loss(outputs: object, labels: object, *, reading: str = "balanced") -> Tensor:
+def weighted_loss(outputs: ArrayLike, labels: ArrayLike, *, reading: str = "balanced") -> Tensor:
     """The weighted square loss (1) of outputs (..., m, N) against one-hot targets, (...).
 
     Raises
@@ -139,7 +141,7 @@ def _spread(Z: Tensor, labels: Tensor, unbiased: bool) -> Tensor:
     return centred * share.rsqrt()[labels]
 
 
-def within_variance(R: object, labels: object, *, unbiased: bool = False) -> Tensor:
+def within_variance(R: ArrayLike, labels: ArrayLike, *, unbiased: bool = False) -> Tensor:
     """The mean over classes of the variance of representations R (..., T, N) in a class, (...).
 
     This is V_mn of (3); ``unbiased`` divides by n - 1 instead of n and gives V_reg of (5).
@@ -241,8 +243,8 @@ def _flat(T: Tensor) -> list[np.ndarray]:
 
 
 def problem(
-    Z: object,
-    labels: object,
+    Z: ArrayLike,
+    labels: ArrayLike,
     lam1: float,
     lam2: float,
     *,
@@ -280,7 +282,15 @@ def problem(
 class _Core:
     """One trial in the coordinates where the penalty is mu(‖A‖² + ‖B‖²), on the features' span."""
 
-    def __init__(self, Z, Y, weights, spread, lam1, lam2) -> None:
+    def __init__(
+        self,
+        Z: np.ndarray,
+        Y: np.ndarray,
+        weights: np.ndarray,
+        spread: np.ndarray | None,
+        lam1: float,
+        lam2: float,
+    ) -> None:
         self.Y, self.weights = Y, weights
         self.mu, self.ratio = (lam1 * lam2) ** 0.5, (lam1 / lam2) ** 0.25
         U, s, Vh = np.linalg.svd(Z, full_matrices=False)
@@ -366,7 +376,9 @@ class _Core:
         A[:, :k], B[:k] = U[:, :k] * np.sqrt(s[:k]), np.sqrt(s[:k, None]) * Vh[:k]
         return A / self.ratio, B * self.ratio @ self.back
 
-    def down(self, A, B, goal: float, steps: int) -> tuple[np.ndarray, np.ndarray, int]:
+    def down(
+        self, A: np.ndarray, B: np.ndarray, goal: float, steps: int
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         """L-BFGS from A, B (these coordinates), then Newton steps; ``goal`` for the gradient."""
         shape, cut, evaluations = (A.shape, B.shape), A.size, 0
 
@@ -403,11 +415,19 @@ class _Core:
         return *split(_newton(objective, bend, found.x, goal)), evaluations
 
 
-def _newton(objective, bend, x, goal, *, most=30, inner=400):
+def _newton(
+    objective: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    bend: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    x: np.ndarray,
+    goal: float,
+    *,
+    most: int = 30,
+    inner: int = 400,
+) -> np.ndarray:
     """Newton steps by conjugate gradients, as long as they shrink the gradient and do not climb."""
     value, g = objective(x)
     for _ in range(most):
-        size = np.linalg.norm(g)
+        size = float(np.linalg.norm(g))
         if size <= goal:
             break
         step, r = np.zeros_like(x), -g
@@ -463,7 +483,8 @@ class Minimum:
 
 def _minimum(p: Problem, pairs: list, steps: list[int]) -> Minimum:
     A, B = p._stack([a for a, _ in pairs]), p._stack([b for _, b in pairs])
-    norm = sum(g.square().sum((-2, -1)) for g in p.gradient(A, B)).sqrt()
+    squares = [g.square().sum((-2, -1)) for g in p.gradient(A, B)]
+    norm = torch.stack(squares).sum(0).sqrt()
     return Minimum(p, A, B, p.value(A, B), p.gap(A @ B), norm, p._stack(steps))
 
 
@@ -552,7 +573,7 @@ def _width(p: Problem, width: int | None) -> int:
 
 
 def balanced(
-    W: object, lam1: float = 1.0, lam2: float = 1.0, *, root: Tensor | None = None
+    W: ArrayLike, lam1: float = 1.0, lam2: float = 1.0, *, root: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     r"""Factors A (..., m, k), B (..., k, D) of W with the least λ₁‖A‖² + λ₂‖B R‖², k = min(m, D).
 

@@ -12,6 +12,7 @@ Columns are samples, as in :mod:`lowdim.hashing.kernels` and :mod:`lowdim.hashin
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from scipy.special import roots_jacobi
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 from lowdim.data import manifolds
 from lowdim.data.manifolds import Manifolds
 from lowdim.hashing import factored, kernels, separation
@@ -56,7 +58,7 @@ def sphere_rule(k: int, *, nodes: int = 256) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(t), torch.from_numpy(w / w.sum())
 
 
-def orbit_gram(X: object, Y: object, Q: object, *, nodes: int = 256) -> Tensor:
+def orbit_gram(X: ArrayLike, Y: ArrayLike, Q: ArrayLike, *, nodes: int = 256) -> Tensor:
     """The ReLU kernel of X (d, N) and Y (d, M), averaged over all rotations of one side: (N, M).
 
     The rotations (and reflections) act on the range of Q (d, k), whose columns are orthonormal, and
@@ -115,7 +117,7 @@ class WideFit:
     gap: float
     singular: Tensor
 
-    def __call__(self, X: object) -> Tensor:
+    def __call__(self, X: ArrayLike) -> Tensor:
         """The representation (..., M, T) of points X (..., M, d), one in each row.
 
         Examples
@@ -129,7 +131,7 @@ class WideFit:
         flat = X.reshape(-1, X.shape[-1]).mT
         return (self.C @ kernels.gram(self.X, flat)).mT.reshape(*X.shape[:-1], -1)
 
-    def distances(self, X: object) -> tuple[float, float]:
+    def distances(self, X: ArrayLike) -> tuple[float, float]:
         """Variance within and mean squared distance between the manifolds of points X (m, n, d).
 
         Both are means, over manifolds and over pairs of them.
@@ -147,8 +149,8 @@ class WideFit:
 
 
 def fit_wide(
-    X: object,
-    labels: object,
+    X: ArrayLike,
+    labels: ArrayLike,
     lam1: float,
     lam2: float,
     *,
@@ -186,7 +188,7 @@ def fit_wide(
     )  # fmt: skip
 
 
-def asymmetry(fit: WideFit, Q: object, *, nodes: int = 256) -> float:
+def asymmetry(fit: WideFit, Q: ArrayLike, *, nodes: int = 256) -> float:
     """The squared norm of B(1 − Π): how much of B is not invariant under rotations of range Q.
 
     Examples
@@ -200,7 +202,7 @@ def asymmetry(fit: WideFit, Q: object, *, nodes: int = 256) -> float:
     return max(0.0, float(((fit.C @ gap) * fit.C).sum()))
 
 
-def stability(fit: WideFit, Q: object, *, nodes: int = 256) -> tuple[float, float]:
+def stability(fit: WideFit, Q: ArrayLike, *, nodes: int = 256) -> tuple[float, float]:
     r"""Two bounds on the norm of B(1 − Π) at a minimum without variance penalty.
 
     With the symmetric part :math:`\bar f` of the outputs, the residual :math:`e_l` that it leaves
@@ -243,7 +245,7 @@ def stability(fit: WideFit, Q: object, *, nodes: int = 256) -> tuple[float, floa
     return joint, split
 
 
-def symmetric_cost(X: object, Q: object, *, nodes: int = 256) -> float:
+def symmetric_cost(X: ArrayLike, Q: ArrayLike, *, nodes: int = 256) -> float:
     r"""The least β for a ground truth with L = 0, V = 0, \|A\|² = m and \|B\|² = β.
 
     X: (d, m), one point of each manifold; Q as in :func:`orbit_gram`. An invariant B sees manifold
@@ -316,17 +318,18 @@ def linear_split(
     >>> tuple(D.columns[0].shape), tuple(D.fresh.X.shape), tuple(D.unseen.X.shape)
     ((5, 20), (4, 40, 5), (20, 40, 5))
     """
-    shared = {"ambient": s + k, "s": s, "k": k, "seed": seed, "trial": trial}
-    drawn = (
+    shared: dict[str, Any] = {"ambient": s + k, "s": s, "k": k, "seed": seed, "trial": trial}
+    drawn = [
         manifolds.linear_manifolds(m=m, n=n, tau=tau, **shared),
         manifolds.linear_manifolds(m=m, n=held, tau=tau, first_point=n, **shared),
         manifolds.linear_manifolds(m=unseen, n=held, first_point=n, first_manifold=m, **shared),
-    )
+    ]
     Q = torch.linalg.qr(drawn[0].W[0])[0]
     if constant:
-        drawn = tuple(
+        drawn = [
             replace(D, X=torch.cat([D.X, torch.full_like(D.X[..., :1], constant)], -1))
             for D in drawn
-        )
+        ]
         Q = torch.cat([Q, torch.zeros_like(Q[:1])])
-    return Split(*drawn, Q, symmetric_cost(drawn[0].X[:, 0].mT, Q))
+    train, fresh, others = drawn
+    return Split(train, fresh, others, Q, symmetric_cost(train.X[:, 0].mT, Q))

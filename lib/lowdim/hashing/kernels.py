@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import comb, factorial, inf, pi, prod, sqrt
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from scipy.stats import binom, chi2
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 from lowdim.seeds import generator
 
 __all__ = [
@@ -45,7 +47,7 @@ class _Kind:
     dual: Callable[[np.ndarray], np.ndarray]
     degree: int | None = None
     arc: tuple[int, str] | None = None
-    series: Callable[[int], object] | None = None
+    series: Callable[[int], Any] | None = None
 
 
 def _angle(rho: np.ndarray) -> np.ndarray:
@@ -66,14 +68,14 @@ def _arc(order: int, rho: np.ndarray) -> np.ndarray:
     return (3 * _root(rho) * rho + rest * (1 + 2 * rho**2)) / (2 * pi)
 
 
-def _over_factorial(k: int, odd: bool | None):
+def _over_factorial(k: int, odd: bool | None) -> Any:
     from sympy import Rational
 
     present = odd is None or k % 2 == odd
     return Rational(1, factorial(k)) if present else Rational(0)
 
 
-def _erf_coefficient(k: int):
+def _erf_coefficient(k: int) -> Any:
     from sympy import Rational
     from sympy import pi as exact_pi
 
@@ -84,13 +86,13 @@ def _erf_coefficient(k: int):
     return 2 * scale / exact_pi
 
 
-def _wave(k: int, odd: bool):
+def _wave(k: int, odd: bool) -> Any:
     from sympy import E
 
     return _over_factorial(k, odd) / E
 
 
-def _exponential(k: int):
+def _exponential(k: int) -> Any:
     from sympy import E
 
     return E * _over_factorial(k, None)
@@ -111,11 +113,11 @@ ACTIVATIONS: dict[str, _Kind] = {
 }  # fmt: skip
 
 
-def _kind(name: object) -> _Kind:
+def _kind(name: str) -> _Kind:
     return ACTIVATIONS[checks.choice(name, ACTIVATIONS, "activation")]
 
 
-def _cosines(rho: object) -> np.ndarray:
+def _cosines(rho: ArrayLike) -> np.ndarray:
     values = rho.detach().numpy() if isinstance(rho, Tensor) else np.asarray(rho, dtype=float)
     if not (np.abs(values) <= 1 + 1e-9).all():
         raise ValueError(
@@ -125,13 +127,13 @@ def _cosines(rho: object) -> np.ndarray:
     return np.clip(values.astype(float), -1, 1)
 
 
-def _like(values: np.ndarray, given: object):
+def _like(values: np.ndarray, given: ArrayLike) -> Any:
     if isinstance(given, Tensor):
         return torch.as_tensor(values)
     return values if values.ndim else float(values)
 
 
-def dual(name: str) -> Callable[[object], object]:
+def dual(name: str) -> Callable[[Any], Any]:
     """The dual activation in closed form, a function of the inner product ρ of unit vectors.
 
     The function takes a number, an array or a tensor of any shape, and gives back the same kind.
@@ -150,7 +152,7 @@ def dual(name: str) -> Callable[[object], object]:
     return lambda rho: _like(np.asarray(kind.dual(_cosines(rho))), rho)
 
 
-def arc_cosine(order: int, rho: object):
+def arc_cosine(order: int, rho: ArrayLike) -> Any:
     """E[s(r·x) s(r·y)] for s(t) = max(t, 0)^order, order 0, 1 or 2: the arc-cosine kernels, halved.
 
     ``rho`` is a number, an array or a tensor; the answer is of the same kind.
@@ -169,7 +171,7 @@ def arc_cosine(order: int, rho: object):
     return _like(np.asarray(_arc(order, _cosines(rho))), rho)
 
 
-def feature_variance(rho: object):
+def feature_variance(rho: ArrayLike) -> Any:
     """Var[s(r·x) s(r·y)] for the ReLU s and unit vectors at inner product ρ.
 
     An entry of ZᵀZ, Z the features of a random ReLU layer of width D, has this variance over D.
@@ -190,11 +192,11 @@ def feature_variance(rho: object):
 
 def dual_by_quadrature(
     function: Callable[[np.ndarray], np.ndarray],
-    rho: object,
+    rho: ArrayLike,
     *,
     nodes: int = 64,
     kink: bool = False,
-):
+) -> Any:
     """The dual of any pointwise function of an array, by quadrature.
 
     A product Gauss–Hermite rule of ``nodes``² points, for functions that are smooth and grow at
@@ -222,7 +224,7 @@ def dual_by_quadrature(
     return _like(values, rho)
 
 
-def _product(function, rho: float, nodes: int) -> float:
+def _product(function: Callable[[np.ndarray], np.ndarray], rho: float, nodes: int) -> float:
     t, w = np.polynomial.hermite_e.hermegauss(nodes)
     w = w / w.sum()
     u = t[:, None]
@@ -230,7 +232,7 @@ def _product(function, rho: float, nodes: int) -> float:
     return float(w @ (function(np.broadcast_to(u, v.shape)) * function(v)) @ w)
 
 
-def _polar(function, rho: float, nodes: int) -> float:
+def _polar(function: Callable[[np.ndarray], np.ndarray], rho: float, nodes: int) -> float:
     t, w = np.polynomial.legendre.leggauss(nodes)
     radius, mass = 6 * (t + 1), 6 * w
     mass = mass * radius * np.exp(-(radius**2) / 2) / (2 * pi)
@@ -245,7 +247,7 @@ def _polar(function, rho: float, nodes: int) -> float:
     return total
 
 
-def power_series(name: str, order: int, *, bias: bool = False, exact: bool = False):
+def power_series(name: str, order: int, *, bias: bool = False, exact: bool = False) -> Any:
     """Coefficients 0..order of the dual in powers of ρ, as an array, or exactly with ``exact``.
 
     With ``bias``, of the dual at (1 + ρ)/2 in powers of ρ. Exact coefficients are a list of sympy
@@ -274,6 +276,7 @@ def power_series(name: str, order: int, *, bias: bool = False, exact: bool = Fal
     if bias:
         found = _shifted(name, order)
     else:
+        assert kind.series is not None  # each activation has one of the three
         found = [kind.series(k) or 0 for k in range(order + 1)]
     if exact:
         from sympy import sympify
@@ -282,7 +285,7 @@ def power_series(name: str, order: int, *, bias: bool = False, exact: bool = Fal
     return np.array([float(c) for c in found])
 
 
-def _roots(order: int, bias: bool, one: object, a: int = 3) -> list:
+def _roots(order: int, bias: bool, one: Any, a: int = 3) -> list[Any]:
     """Coefficients of 1/√(1 − ρ²); with bias those of √a/√(a − 2ρ − ρ²), rational too."""
     u = [one]
     for n in range(order):
@@ -291,10 +294,11 @@ def _roots(order: int, bias: bool, one: object, a: int = 3) -> list:
     return u
 
 
-def _arc_series(kind: _Kind, order: int, bias: bool, exact: bool) -> list:
+def _arc_series(kind: _Kind, order: int, bias: bool, exact: bool) -> list[Any]:
     """Integrate c/√(1 − ρ²), at ρ or at (1 + ρ)/2, once or twice."""
     import sympy
 
+    assert kind.arc is not None
     p, name = kind.arc
     at = sympy.Rational(1, 2) if bias else sympy.Integer(0)
     if name == "1/(2π)":
@@ -333,7 +337,7 @@ def _shifted(name: str, order: int) -> list:
     return [pair[k % 2] * half**k / factorial(k) for k in range(order + 1)]
 
 
-def with_bias(X: object) -> Tensor:
+def with_bias(X: ArrayLike) -> Tensor:
     """(x/√2, 1/√2) for each column x: (..., d, N) to (..., d + 1, N); unit columns stay unit.
 
     Raises
@@ -351,7 +355,7 @@ def with_bias(X: object) -> Tensor:
 
 
 def gram(
-    X: object, Y: object | None = None, *, activation: str = "relu", bias: bool = False
+    X: ArrayLike, Y: ArrayLike | None = None, *, activation: str = "relu", bias: bool = False
 ) -> Tensor:
     """The infinite-width Gram matrix (..., N, M) of the columns of X (..., d, N) and Y (..., d, M).
 
@@ -384,7 +388,8 @@ def gram(
     if kind.degree is None and max(float((a - 1).abs().max()) for a in lengths) > 1e-9:
         raise ValueError(f"the dual of {activation!r} needs columns of length one.")
     A, B = (A / a[..., None, :] for A, a in zip(pair, lengths, strict=True))
-    K = dual(activation)((A.mT @ B).clamp(-1, 1).to(torch.float64)).to(A.dtype)
+    cosines = (A.mT @ B).clamp(-1, 1).to(torch.float64)
+    K = cast(Tensor, dual(activation)(cosines)).to(A.dtype)
     if kind.degree:
         K = K * (lengths[0][..., :, None] * lengths[1][..., None, :]) ** kind.degree
     return K
@@ -414,7 +419,7 @@ def random_layer(width: int, inputs: int, *, seed: int, trials: int | None = Non
 
 
 def random_features(
-    X: object,
+    X: ArrayLike,
     width: int,
     *,
     seed: int,
@@ -448,7 +453,7 @@ def random_features(
     return kind.value(sqrt(width) * (C @ X.to(torch.float64))) / sqrt(width)
 
 
-def length_tail(width: int, level: object):
+def length_tail(width: int, level: ArrayLike) -> Any:
     """P(‖s(Cx)‖² > level) for a unit vector x and a random ReLU layer of that width, exactly.
 
     The number of active units is binomial, and given it width·‖s(Cx)‖² is chi-squared. ``level``
@@ -475,7 +480,7 @@ def length_tail(width: int, level: object):
     return _like(np.asarray(tails @ weights), level)
 
 
-def square_root(K: object) -> Tensor:
+def square_root(K: ArrayLike) -> Tensor:
     """The symmetric square root (..., N, N) of positive semidefinite matrices.
 
     Raises
@@ -492,7 +497,7 @@ def square_root(K: object) -> Tensor:
     return (vectors * values.clamp_min(0).sqrt()[..., None, :]) @ vectors.mT
 
 
-def rotation_error(Z: object, K: object) -> Tensor:
+def rotation_error(Z: ArrayLike, K: ArrayLike) -> Tensor:
     """The least ‖Z − UΦ‖_F (...,) over matrices U with orthonormal columns, for any Φ with ΦᵀΦ = K.
 
     Z is (..., D, N), K (..., N, N) positive semidefinite; where D < N rows of zeros are added
@@ -525,12 +530,12 @@ def rotation_error(Z: object, K: object) -> Tensor:
 
 
 def q_norm(
-    polynomial: Mapping[tuple[int, ...], object],
+    polynomial: Mapping[Any, Any],
     *,
     activation: str = "relu",
     bias: bool = True,
     exact: bool = False,
-):
+) -> Any:
     """√(Σ p_J²/q_J), q_J the coefficient of x^J y^J in the dual of x·y (with bias, of (1 + x·y)/2).
 
     ``polynomial`` maps exponents J, tuples of one length, to coefficients. This is the length of
@@ -643,8 +648,8 @@ def sphere_series(name: str, dimension: int, degree: int, *, bias: bool = False)
 
 
 def ridge_norm(
-    coefficients: object, dimension: int, *, activation: str = "relu", bias: bool = True
-):
+    coefficients: ArrayLike, dimension: int, *, activation: str = "relu", bias: bool = True
+) -> Any:
     """Least ‖a‖ with E[a(r) s(r·x)] = Σ a_k (β·x)^k for all unit x, where β is a unit vector.
 
     ``coefficients`` (n + 1,) are the a_k, or (B, n + 1) for B functions; ``dimension`` is that of

@@ -196,7 +196,7 @@ def free_pairs(free: Case) -> dict[str, Tensor]:
 
 
 def worst_built(
-    rho: float, thresholds: Sequence[float], *, corners: int
+    rho: float, thresholds: Sequence[float] | np.ndarray, *, corners: int
 ) -> tuple[list[float], list[float]]:
     """Largest rates of misses and of false hits among the pairs built here, at each threshold t.
 
@@ -257,7 +257,9 @@ def shot(R: Tensor) -> Shot:
     table = separation.HashTable(R[:, 0], threshold=t * eps)
     right = table.nearest(R[:, 1:]) == torch.arange(len(R))[:, None]
     promised = bound(rho) if rho > 4 else None
-    return Shot(rho, t, *rates, promised, float(right.double().mean()))
+    miss_2, false_2, miss, false = rates
+    nearest = float(right.double().mean())
+    return Shot(rho, t, miss_2, false_2, miss, false, promised, nearest)
 
 
 def with_mean_key(

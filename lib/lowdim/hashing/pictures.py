@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -122,8 +123,13 @@ def one_shot_rates(rho: float, *, corners: int) -> Figure:
     right.axhline(1 - 1 / corners, color=one, ls="--", label="paper's rule, simplex")
     right.set(xlabel="ρ", ylim=(3e-3, 2))
     plots.legend(right, loc="lower left", fontsize=8.5)
-    place = {"loc": "outside lower center", "ncols": 4, "frameon": False, "fontsize": 8.5}
-    fig.legend(handles=handles[:4], **place)
+    place: dict[str, Any] = {
+        "loc": "outside lower center",
+        "ncols": 4,
+        "frameon": False,
+        "fontsize": 8.5,
+    }
+    fig.legend(handles=handles[:4], fontsize=8.5, **place)
     return fig
 
 
@@ -171,8 +177,13 @@ def recovery_by_ratio(
         ax.annotate("a constant", (ratios[0], 0.5**0.5), va="bottom", fontsize=9)
         ax.set(xscale="log", title=family, xlabel=r"$\|\theta\|/\|\gamma\|$", ylim=(0, 0.8))
     axes[0, 0].set_ylabel("normalized recovery distance")
-    place = {"loc": "outside upper center", "ncols": 3, "frameon": False, "fontsize": 9}
-    fig.legend(handles=handles[: len(by_name)], **place)
+    place: dict[str, Any] = {
+        "loc": "outside upper center",
+        "ncols": 3,
+        "frameon": False,
+        "fontsize": 9,
+    }
+    fig.legend(handles=handles[: len(by_name)], fontsize=9, **place)
     return fig
 
 
@@ -269,10 +280,10 @@ def widths_and_rotations(
     for (name, widths), style, colour in zip(curves.items(), ("--", "-"), (1, 2), strict=False):
         left.loglog(sizes, widths, style, color=plots.CYCLE[colour], label=name)
     left.set(xlabel="samples $N$", ylabel="width $D$", ylim=(None, 3e7))
-    for (name, errors), colour in zip(rotation.items(), plots.CYCLE, strict=False):
+    for (name, errors), shade in zip(rotation.items(), plots.CYCLE, strict=False):
         low, middle, high = np.percentile(errors.numpy(), (10, 50, 90), axis=0)
-        right.loglog(sizes, middle, "o-", color=colour, label=name)
-        right.fill_between(sizes, low, high, color=colour, alpha=0.2, lw=0)
+        right.loglog(sizes, middle, "o-", color=shade, label=name)
+        right.fill_between(sizes, low, high, color=shade, alpha=0.2, lw=0)
     right.set(xlabel="samples $N$", ylabel=r"$\min_U\|Z-U\Phi\|_F$")
     for ax in (left, right):
         ax.set_xticks(sizes, [str(N) for N in sizes])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from itertools import permutations
 from math import factorial
+from typing import cast
 
 import numpy as np
 import torch
@@ -35,7 +36,8 @@ def inner(B: Tensor, C: Tensor) -> Tensor:
     """
     k = B.shape[-2]
     G, rows = B @ C.mT, list(range(k))
-    return sum(G[..., rows, list(p)].prod(-1) for p in permutations(rows)) / factorial(k)
+    terms = [G[..., rows, list(p)].prod(-1) for p in permutations(rows)]
+    return cast(Tensor, sum(terms)) / factorial(k)
 
 
 def random_products(

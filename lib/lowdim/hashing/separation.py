@@ -19,12 +19,13 @@ import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 
 OVER = ("worst", "mean")
 WITHIN = ("centre", "pairs")
 
 
-def intra(R: object, *, unbiased: bool = False) -> Tensor:
+def intra(R: ArrayLike, *, unbiased: bool = False) -> Tensor:
     """Variance V_M (..., m) of the representations (..., m, n, p) of each manifold.
 
     The mean squared distance to the mean, summed over features; ``unbiased`` multiplies it by
@@ -49,7 +50,7 @@ def intra(R: object, *, unbiased: bool = False) -> Tensor:
     return variance * (n / (n - 1))
 
 
-def inter(R: object, *, squared: bool = True) -> Tensor:
+def inter(R: ArrayLike, *, squared: bool = True) -> Tensor:
     """Mean distances, squared or not, (..., m, m) between points of two manifolds.
 
     Off the diagonal the mean is over all n² pairs, which is unbiased for independent points. On it,
@@ -84,7 +85,7 @@ def inter(R: object, *, squared: bool = True) -> Tensor:
     return torch.stack(rows, -2)
 
 
-def centres(R: object, *, unbiased: bool = True) -> Tensor:
+def centres(R: ArrayLike, *, unbiased: bool = True) -> Tensor:
     """Squared distances (..., m, m) between the means of the manifolds, zero on the diagonal.
 
     The squared distance of two sample means is too large by V_l/n + V_k/n on average; ``unbiased``
@@ -105,7 +106,7 @@ def centres(R: object, *, unbiased: bool = True) -> Tensor:
 
 
 def rho(
-    R: object,
+    R: ArrayLike,
     *,
     squared: bool = True,
     over: str = "worst",
@@ -167,7 +168,7 @@ def rho(
     return outside.mean(-1) / inside.mean(-1)
 
 
-def accepts(R: object, *, threshold: float) -> Tensor:
+def accepts(R: ArrayLike, *, threshold: float) -> Tensor:
     """Shares (..., m, m) of pairs (key of l, query of k) that Theorem 5's rule calls one manifold.
 
     The rule is ``|r - r'|² < threshold``. All pairs of points are tried; on the diagonal only pairs
@@ -223,21 +224,21 @@ class HashTable:
         _positive(self.threshold)
         object.__setattr__(self, "keys", keys)
 
-    def members(self, R: object) -> Tensor:
+    def members(self, R: ArrayLike) -> Tensor:
         """Whether each query (..., p) is called a member of each key's manifold, (..., k)."""
         return self._squares(R) < self.threshold
 
-    def nearest(self, R: object) -> Tensor:
+    def nearest(self, R: ArrayLike) -> Tensor:
         """Number (...) of the nearest key of each query (..., p), however far; ties: the first."""
         return self._squares(R).argmin(-1)
 
-    def lookup(self, R: object) -> Tensor:
+    def lookup(self, R: ArrayLike) -> Tensor:
         """Number (...) of the nearest key of each query (..., p), or -1 if none is a match."""
         squares = self._squares(R)
         best, at = squares.min(-1)
         return torch.where(best < self.threshold, at, -1)
 
-    def _squares(self, R: object) -> Tensor:
+    def _squares(self, R: ArrayLike) -> Tensor:
         R = checks.matrices(R, "R")
         if R.shape[-1] != self.keys.shape[-1]:
             raise ValueError(
@@ -269,10 +270,10 @@ class Recovery:
 
 
 def recover(
-    R: object,
-    gamma: object,
+    R: ArrayLike,
+    gamma: ArrayLike,
     *,
-    held_out: tuple[object, object],
+    held_out: tuple[ArrayLike, ArrayLike],
     intercept: bool = True,
     ridge: float = 0.0,
 ) -> Recovery:
@@ -335,7 +336,7 @@ def _scores(predicted: Tensor, truth: Tensor, names: Tensor) -> tuple[float, ...
     return r2, angle, float(error.norm(dim=1).mean() / apart.mean()), squared
 
 
-def _pairs(R: object, gamma: object, name: str) -> tuple[Tensor, Tensor]:
+def _pairs(R: ArrayLike, gamma: ArrayLike, name: str) -> tuple[Tensor, Tensor]:
     R, gamma = _stack(R), checks.matrices(gamma, "gamma")
     if R.ndim != 3 or gamma.ndim != 2 or len(R) != len(gamma):
         raise ValueError(
@@ -346,7 +347,7 @@ def _pairs(R: object, gamma: object, name: str) -> tuple[Tensor, Tensor]:
     return flat, gamma.to(torch.float64).repeat_interleave(R.shape[1], 0)
 
 
-def _stack(R: object) -> Tensor:
+def _stack(R: ArrayLike) -> Tensor:
     R = checks.matrices(R, "R")
     if R.ndim < 3:
         raise ValueError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -82,6 +83,8 @@ def minimum(
         order = generator(data.seed, trial, "lot").permutation(len(labels))
         labels = labels[torch.from_numpy(order)]
     if split is None:
+        if epsilon is None:
+            raise ValueError("either epsilon or split must be given; you gave neither.")
         split = (epsilon / data.classes, epsilon / D.beta)
     return D, invariance.fit_wide(X, labels, *split, variance=penalty)
 
@@ -169,7 +172,7 @@ def paths(data: Data, epsilons: Sequence[float] = EPSILONS, *, draws: int = 5) -
     >>> list(paths(Data(classes=3, points=4), (0.1,), draws=1))
     ['manifolds', 'penalty', 'lot']
     """
-    kinds = {"manifolds": {}, "penalty": {"penalty": 1.0}, "lot": {"lot": True}}
+    kinds: dict[str, Any] = {"manifolds": {}, "penalty": {"penalty": 1.0}, "lot": {"lot": True}}
     return {name: path(data, epsilons, draws, **how) for name, how in kinds.items()}
 
 

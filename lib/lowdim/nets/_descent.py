@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -40,7 +41,7 @@ class Descent:
         trials, moving = passes.trials, flat(passes.weights)
         # what a step sees of a trial, unless gradients over all samples are asked for in between
         self.seen = batches.size if isinstance(batches, Shuffled) and goal is None else None
-        self.rate = None if isinstance(optimizer, LBFGS) else self._rate(optimizer.rate)
+        self.rate: Any = None if isinstance(optimizer, LBFGS) else self._rate(optimizer.rate)
         slots = 0 if isinstance(optimizer, LBFGS) else optimizer.slots
         self.memory = [[torch.zeros_like(t) for _ in range(slots)] for t in moving]
         # one number for all trials may go into the products themselves
@@ -54,7 +55,7 @@ class Descent:
         self.stopped_norm = torch.full((trials,), torch.nan, dtype=torch.float64)
         self.limit = torch.full((trials,), torch.inf, dtype=torch.float64)
 
-    def _rate(self, rate: object) -> object:
+    def _rate(self, rate: Any) -> Any:
         """The rate as a number, a function of the step, or (T,) in the weights' precision."""
         if not isinstance(rate, Tensor):
             return rate
@@ -107,7 +108,7 @@ class Descent:
 
     def settle(self, lo: int, hi: int, step: int, sizes: Tensor) -> bool:
         """Freeze the trials of lo … hi whose gradient is small enough; True if there was none."""
-        done = (sizes <= self.goal) & self.active[lo:hi]
+        done = (sizes <= (-1.0 if self.goal is None else self.goal)) & self.active[lo:hi]
         for i in done.nonzero()[:, 0].tolist():
             self.stopped_at[lo + i], self.stopped_norm[lo + i] = step, sizes[i]
             self.active[lo + i] = False
@@ -154,8 +155,8 @@ class Descent:
                     return step
                 self.progress.add(min(CHECK, stop - step) * (hi - lo))
             pace, factor = self.pace(step, lo, hi), p.loss.factor * c
-            if self.fused:
-                engine.descend(weights, X, pace, factor, pulls)
+            if self.fused:  # then these are numbers
+                engine.descend(weights, X, cast(float, pace), factor, cast(list[float], pulls))
             else:
                 grads = engine.backward(weights, X, factor, pulls)
                 if self.goal is not None and pick is None:
@@ -163,7 +164,7 @@ class Descent:
                         return step
                 moving = zip(flat(weights), flat(grads), self.memory, strict=True)
                 for W, G, memory in moving:
-                    self.optimizer.update(W, G, [m[lo:hi] for m in memory], pace, step)
+                    cast(GD, self.optimizer).update(W, G, [m[lo:hi] for m in memory], pace, step)
             step += 1
         return step
 

@@ -42,15 +42,20 @@ class Views:
     """The buffers cut to some trials and samples: pre, post and delta of every layer."""
 
     def __init__(self, engine: Engine, trials: int, samples: int) -> None:
-        def cut(flat: Tensor | None, width: int) -> Tensor | None:
-            if flat is None:
-                return None
+        def cut(flat: Tensor, width: int) -> Tensor:
             return flat[: trials * width * samples].view(trials, width, samples)
 
         widths = engine.net.widths[1:]
-        self.pre = [cut(f, w) for f, w in zip(engine.flat_pre, widths, strict=True)]
-        self.post = [cut(f, w) for f, w in zip(engine.flat_post, widths, strict=True)]
         self.delta = [cut(f, w) for f, w in zip(engine.flat_delta, widths, strict=True)]
+        # Of a plain output nothing but the residual is kept, and few slopes ask for their input.
+        self.post = [
+            delta if f is None else cut(f, w)
+            for f, w, delta in zip(engine.flat_post, widths, self.delta, strict=True)
+        ]
+        self.pre = [
+            post if f is None else cut(f, w)
+            for f, w, post in zip(engine.flat_pre, widths, self.post, strict=True)
+        ]
         self.grads: Weights = [
             (W[:trials], None if b is None else b[:trials]) for W, b in engine.gradients
         ]
@@ -107,10 +112,7 @@ class Engine:
         return self.cuts[key]
 
     def _layer(self, weights: Weights, layer: int, H: Tensor, cut: Views) -> Tensor:
-        (W, b), H_next = weights[layer], cut.post[layer]
-        if H_next is None:  # of a plain output nothing but the residual is kept
-            H_next = cut.delta[layer]
-        Z = H_next if cut.pre[layer] is None else cut.pre[layer]
+        (W, b), H_next, Z = weights[layer], cut.post[layer], cut.pre[layer]
         if b is None:
             torch.bmm(W, H, out=Z)
         else:
@@ -172,17 +174,15 @@ class Engine:
             if layer:
                 torch.bmm(W.mT, delta, out=cut.delta[layer - 1])
             W.baddbmm_(delta, H.mT, beta=keep, alpha=step)
-            if b is not None:
-                g = cut.grads[layer][1]
+            g = cut.grads[layer][1]
+            if b is not None and g is not None:
                 torch.sum(delta, 2, keepdim=True, out=g)
                 b.mul_(keep).add_(g, alpha=step)
 
     def _delta(self, cut: Views, layer: int) -> Tensor:
         """D_l, from W_{l+1}ᵀ D_{l+1} or from the residual."""
         delta = cut.delta[layer]
-        pre = delta if cut.pre[layer] is None else cut.pre[layer]
-        post = delta if cut.post[layer] is None else cut.post[layer]
-        self.net.activations[layer].chain(delta, pre, post)
+        self.net.activations[layer].chain(delta, cut.pre[layer], cut.post[layer])
         return delta
 
 

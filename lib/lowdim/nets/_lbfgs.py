@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 from lowdim.nets._descent import Descent
 from lowdim.nets._engine import Engine
 from lowdim.nets.networks import flat
+from lowdim.nets.optimizers import LBFGS
 
 
 class Search:
@@ -115,7 +117,7 @@ def _search(search: Search, steps: int, kept: Kept, keep: bool) -> None:
         options = {
             "maxiter": steps - search.steps,
             "maxfun": 10**9,
-            "maxcor": descent.optimizer.memory,
+            "maxcor": cast(LBFGS, descent.optimizer).memory,
         }
         with np.errstate(all="ignore"):
             found = minimize(
@@ -159,7 +161,7 @@ def _polish(
             return
         move, turn, gradient = x - search.at, new - gradient, new
         if move @ turn > 0:
-            most = search.descent.optimizer.memory
+            most = cast(LBFGS, search.descent.optimizer).memory
             moves, turns = [*moves, move][-most:], [*turns, turn][-most:]
         callback(x)
 

@@ -25,9 +25,9 @@ def number(
     >>> number(0.5, "beta", least=0, below=1)
     0.5
     """
-    good = isinstance(value, int | float) and not isinstance(value, bool)
-    if good and (value >= least if above is None else value > above) and value < below:
-        return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if (value >= least if above is None else value > above) and value < below:
+            return float(value)
     low = f"{least:g} or above" if above is None else f"above {above:g}"
     end = " and finite" if math.isinf(below) else f" and below {below:g}"
     raise ValueError(f"{name} must be a number {low}{end}; you gave {value!r}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -19,7 +19,9 @@ from lowdim.nets.networks import Dense, Weights, flat, mapped, spread
 if TYPE_CHECKING:
     from lowdim.nets.objective import Objective
 
-Task = Callable[[Engine | Autograd, int, int], None]
+Task = Callable[
+    [Any, int, int], None
+]  # the first is an Engine, or an Autograd, which has its methods
 
 
 class Passes:
@@ -45,7 +47,7 @@ class Passes:
         self.everyone = torch.ones(self.trials, dtype=torch.bool)
         self.cancelled = False
         self.pool: ThreadPoolExecutor | None = None
-        self.engines: queue.SimpleQueue[Engine] = queue.SimpleQueue()
+        self.engines: queue.SimpleQueue[Engine | Autograd] = queue.SimpleQueue()
 
     def size(self, samples: int | None = None) -> int:
         """How many trials go together if so many samples (all unless given) are seen at a time."""
@@ -130,7 +132,8 @@ class Passes:
 
     def chunks(self, active: Tensor, samples: int | None = None) -> list[tuple[int, int]]:
         """Runs of neighbouring active trials, none longer than ``size(samples)``."""
-        found, size = [], self.size(samples)
+        found: list[tuple[int, int]] = []
+        size = self.size(samples)
         for i in active.nonzero()[:, 0].tolist():
             if found and found[-1][1] == i and i - found[-1][0] < size:
                 found[-1] = (found[-1][0], i + 1)

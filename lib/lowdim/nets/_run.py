@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from lowdim.nets.networks import Dense, Weights
+from lowdim.nets.networks import Dense, Network, Weights
 
 
 @dataclass(frozen=True)
@@ -17,20 +18,20 @@ class State:
     """All trials at one step. Weights are the live ones: copy what you keep, change nothing.
 
     ``pre`` and ``post`` are lists of (T, width, n), one for each layer and the output last, and are
-    worked out when they are first asked for; only a ``Dense`` network has ``pre``. A trial that
-    diverged is seen as it last was in good order.
+    worked out when they are first asked for; ``pre`` is empty unless the network is ``Dense``. A
+    trial that diverged is seen as it last was in good order.
     """
 
     step: int
     weights: Weights
     X: Tensor
-    net: Dense = field(repr=False)
+    net: Network = field(repr=False)
 
     @cached_property
-    def _layers(self) -> tuple[list[Tensor] | None, list[Tensor]]:
+    def _layers(self) -> tuple[list[Tensor], list[Tensor]]:
         if isinstance(self.net, Dense):
             return self.net.forward(self.weights, self.X)
-        return None, self.net.activations(self.weights, self.X)
+        return [], cast(Any, self.net).activations(self.weights, self.X)
 
     @property
     def pre(self) -> list[Tensor]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from tqdm import tqdm
 
 
-def resolve(schedule: str | int | Sequence[int], steps: int) -> list[int]:
+def resolve(schedule: str | int | Iterable[int], steps: int) -> list[int]:
     """The steps at which to measure, rising, always with 0 and ``steps``.
 
     ``"log"`` gives at most about 60 steps, evenly spread on a log axis; a whole number k gives
@@ -31,8 +31,8 @@ def resolve(schedule: str | int | Sequence[int], steps: int) -> list[int]:
         if schedule != "log":
             raise ValueError(f"schedule must be 'log', {wanted}; you gave {schedule!r}.")
         inner = np.unique(np.rint(np.geomspace(1, steps, 60)).astype(int)).tolist() if steps else []
-    elif isinstance(schedule, int | np.integer) and not isinstance(schedule, bool):
-        if schedule < 1:
+    elif isinstance(schedule, int | np.integer):
+        if isinstance(schedule, bool) or schedule < 1:
             raise ValueError(f"schedule must be 'log', {wanted}; you gave {schedule!r}.")
         inner = list(range(0, steps + 1, int(schedule)))
     else:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ from torch import Tensor
 from lowdim.checks import choice, whole
 from lowdim.linalg.parallel import share_out
 from lowdim.nets._autograd import chunk_size
-from lowdim.nets.networks import spread
+from lowdim.nets.networks import Network, spread
 from lowdim.seeds import generator
 
 __all__ = ["POINTWISE", "Convolutional", "Recurrent", "Transformer"]
@@ -92,7 +93,7 @@ class _Network:
             )
         if any(w.dtype != X.dtype for w in weights):
             raise ValueError(f"weights and X need one dtype; X is {X.dtype}.")
-        return spread(X, len(weights[0]), self.inputs, "X")
+        return spread(X, len(weights[0]), cast(Network, self).inputs, "X")
 
     def activations(self, weights: Sequence[Tensor], X: Tensor) -> list[Tensor]:
         """What every layer hands on and the output, (T, ..., n) each; a few trials at a time."""
@@ -131,7 +132,7 @@ class _Windows(torch.autograd.Function):
     """
 
     @staticmethod
-    def _places(shape: torch.Size, kernel: tuple[int, int], stride: int) -> list[tuple]:
+    def _places(shape: torch.Size, kernel: tuple[int, int], stride: int) -> list[tuple[Any, Any]]:
         """For every place in the kernel: where it stands, and the pixels that it meets."""
         last = [side - k + 1 for side, k in zip(shape[2:4], kernel, strict=True)]
         return [
@@ -140,13 +141,13 @@ class _Windows(torch.autograd.Function):
         ]
 
     @staticmethod
-    def forward(ctx, image: Tensor, kernel: tuple[int, int], stride: int) -> Tensor:
+    def forward(ctx: Any, image: Tensor, kernel: tuple[int, int], stride: int) -> Tensor:
         ctx.shape, ctx.places = image.shape, _Windows._places(image.shape, kernel, stride)
         seen = [image[pixels] for _, pixels in ctx.places]
         return torch.stack(seen, 2).unflatten(2, kernel)
 
     @staticmethod
-    def backward(ctx, slope: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None]:
         total = slope.new_zeros(ctx.shape)
         for place, pixels in ctx.places:
             total[pixels] += slope[place]
@@ -209,9 +210,10 @@ class Convolutional(_Network):
 
     def grids(self) -> list[tuple[int, int]]:
         """Height and width of the input and of every layer's image."""
-        found = [tuple(self.shape)]
+        found = [(self.shape[0], self.shape[1])]
         for s in self.strides:
-            found.append(tuple(-(-side // s) for side in found[-1]))
+            high, wide = found[-1]
+            found.append((-(-high // s), -(-wide // s)))
         return found
 
     def features(self) -> list[int]:
@@ -286,6 +288,11 @@ def _check_tokens(tokens: int | str, inputs: int) -> int:
     return inputs // tokens
 
 
+def _places(tokens: int | str) -> int:
+    """Tokens in a column; where the samples are the tokens, one."""
+    return tokens if isinstance(tokens, int) else 1
+
+
 @dataclass(frozen=True)
 class Recurrent(_Network):
     r"""A stack of LSTM layers, then a linear map from what the last layer hands on.
@@ -334,12 +341,13 @@ class Recurrent(_Network):
 
     def features(self) -> list[int]:
         """How many numbers every layer hands on for a sample."""
-        many = self.tokens if self.read == "all" and self.tokens != "samples" else 1
+        many = _places(self.tokens) if self.read == "all" else 1
         return [self.width * many] * self.layers
 
     def shapes(self) -> list[tuple[tuple[int, ...], float]]:
         """As in torch: uniform on ±1/sqrt(width), gates in the order i, f, g, o."""
-        h, size, found = self.width, self.width**-0.5, []
+        h, size = self.width, self.width**-0.5
+        found: list[tuple[tuple[int, ...], float]] = []
         before = _check_tokens(self.tokens, self.inputs)
         for _ in range(self.layers):
             found += [((4 * h, before), size), ((4 * h, h), size), ((4 * h, 1), size)]
@@ -364,7 +372,8 @@ class Recurrent(_Network):
         """What every layer hands on (T, features, n), and the output (T, outputs, n)."""
         H, layers = _sequences(X, self.tokens), []
         for k in range(self.layers):
-            H = self._layer(*weights[3 * k : 3 * k + 3], H)
+            W, R, b = weights[3 * k : 3 * k + 3]
+            H = self._layer(W, R, b, H)
             if self.place == "after":
                 H = POINTWISE[self.activation](H)
             whole_column = self.tokens == "samples" or self.read == "all"
@@ -428,13 +437,16 @@ class Transformer(_Network):
 
     def features(self) -> list[int]:
         """How many numbers every layer hands on for a sample."""
-        return [self.width * (1 if self.tokens == "samples" else self.tokens)] * self.layers
+        return [self.width * _places(self.tokens)] * self.layers
 
     def shapes(self) -> list[tuple[tuple[int, ...], float]]:
         """As in torch: attention uniform ±sqrt(6/4d) with zero biases, linear maps ±1/sqrt(in)."""
         d, f, p = self.width, self.hidden, _check_tokens(self.tokens, self.inputs)
-        places = 1 if self.tokens == "samples" else self.tokens
-        found = [((d, p), p**-0.5), ((d, 1), p**-0.5), ((d, places, 1), 0.02)]
+        found: list[tuple[tuple[int, ...], float]] = [
+            ((d, p), p**-0.5),
+            ((d, 1), p**-0.5),
+            ((d, _places(self.tokens), 1), 0.02),
+        ]
         for _ in range(self.layers):
             found += [((3 * d, d), (1.5 / d) ** 0.5), ((3 * d, 1), 0.0)]
             found += [((d, d), d**-0.5), ((d, 1), 0.0), ((d, 1), -1.0), ((d, 1), 0.0)]

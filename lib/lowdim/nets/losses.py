@@ -154,7 +154,8 @@ def named(loss: str | Loss) -> Loss:
     """
     if isinstance(loss, Square | Entropy | Quadratic):
         return loss
-    return LOSSES[choice(loss, LOSSES, "loss")]
+    choice(loss, LOSSES, "loss")
+    return LOSSES[str(loss)]
 
 
 def coefficient(normalization: str, samples: int, width: int) -> float:

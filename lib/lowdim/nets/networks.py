@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -23,21 +23,29 @@ from lowdim.seeds import generator
 __all__ = ["ACTIVATIONS", "INITIALIZATIONS", "Activation", "Dense", "Network", "Weights"]
 __all__ += ["activation", "autoencoder", "by_trial", "flat", "leaky_relu", "mapped", "spread"]
 
-Weights = list[tuple[Tensor, Tensor | None]]
+Weights = Sequence[tuple[Tensor, Tensor | None]]
 Pointwise = str | Activation | Callable[[Tensor], Tensor]
 
 
 class Network(Protocol):
     """What an objective asks of a network; weights are pairs, or a flat list of tensors."""
 
-    inputs: int
-    outputs: int
-    depth: int  # entries of the weights, each of which may have a penalty of its own
+    @property
+    def inputs(self) -> int:
+        """The width of the data."""
 
-    def check(self, weights: Weights, X: Tensor) -> Tensor:
+    @property
+    def outputs(self) -> int:
+        """The width of what it returns."""
+
+    @property
+    def depth(self) -> int:
+        """Entries of the weights, each of which may have a penalty of its own."""
+
+    def check(self, weights: Any, X: Tensor) -> Tensor:
         """``X`` with the trial axis of ``weights``; refuse what does not fit together."""
 
-    def apply(self, weights: Weights, X: Tensor) -> Tensor:
+    def apply(self, weights: Any, X: Tensor) -> Tensor:
         """The output (T, outputs, n), by functions that autograd can follow."""
 
 
@@ -179,7 +187,8 @@ class Dense:
         for trial in range(trials):
             random = generator(seed, first_trial + trial, "weights")
             for (W, b), size in zip(drawn, scales, strict=True):
-                matrix, column = draw_layer(random, *W.shape[1:], kind, size, b is not None)
+                _, out, into = W.shape
+                matrix, column = draw_layer(random, out, into, kind, size, b is not None)
                 W[trial] = torch.from_numpy(matrix)
                 if b is not None:
                     b[trial, :, 0] = torch.from_numpy(column)
@@ -286,7 +295,7 @@ def flat(weights: Weights | list[Tensor]) -> list[Tensor]:
     return [t for pair in pairs for t in pair if t is not None]
 
 
-def mapped(weights: Weights, function: Callable[[Tensor], Tensor]) -> Weights:
+def mapped(weights: Any, function: Callable[[Tensor], Tensor]) -> Any:
     """``function`` of every tensor of ``weights``, pairs or not, in the same arrangement.
 
     Examples

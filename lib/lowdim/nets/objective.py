@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -104,6 +105,10 @@ class Objective:
                 f"{n} columns; they are {tuple(moments.shape)} and {moments.dtype}."
             )
 
+    def _penalty(self) -> float | Tensor:
+        """λ as it is kept: one number, or a float64 tensor."""
+        return cast("float | Tensor", self.penalty)
+
     def strength(self, trials: int) -> float | Tensor:
         """λ as one number, or for each trial and layer (T, L).
 
@@ -112,15 +117,16 @@ class Objective:
         ValueError
             If there are not as many as trials and layers.
         """
-        if isinstance(self.penalty, float):
-            return self.penalty
-        table = self.penalty[:, None] if self.penalty.ndim == 1 else self.penalty
+        given = self._penalty()
+        if isinstance(given, float):
+            return given
+        table = given[:, None] if given.ndim == 1 else given
         try:
             return table.expand(trials, self.net.depth)
         except RuntimeError:
             raise ValueError(
                 f"penalty must be a number, ({trials},) or ({trials}, {self.net.depth}); its shape "
-                f"is {tuple(self.penalty.shape)}."
+                f"is {tuple(given.shape)}."
             ) from None
 
     def trial(self, i: int) -> Objective:
@@ -138,7 +144,8 @@ class Objective:
         def cut(t: Tensor) -> Tensor:
             return t if t.ndim == 2 or len(t) == 1 else t[i : i + 1]
 
-        penalty = self.penalty if isinstance(self.penalty, float) else self.penalty[i : i + 1]
+        given = self._penalty()
+        penalty = given if isinstance(given, float) else given[i : i + 1]
         target = None if self.target is None else cut(self.target)
         return replace(self, X=cut(self.X), target=target, penalty=penalty)
 
@@ -161,9 +168,10 @@ class Objective:
         Y = X if self.target is None else self.target
         c = coefficient(self.normalization, X.shape[2], self.net.outputs)
         value = c * named(self.loss).value(self.net.apply(weights, X), Y)
-        if isinstance(self.penalty, float):
-            return value + self.penalty * sum(_square(t) for t in flat(weights))
-        layers = zip(self.strength(len(value)).to(value.dtype).mT, weights, strict=True)
+        strength = self.strength(len(value))
+        if isinstance(strength, float):
+            return value + strength * sum(_square(t) for t in flat(weights))
+        layers = zip(strength.to(value.dtype).mT, weights, strict=True)
         return value + sum(lam * _square(t) for lam, layer in layers for t in flat([layer]))
 
     def gradients(self, weights: Weights) -> Weights:

@@ -179,10 +179,10 @@ class Layers:
         True
         """
         case = self.at_the_edge(count, rng)
-        kinds = [self.draw(count, rng, kind, 0.02)[1] for kind in ("tilted", "symmetric")]
+        one, two = (self.draw(count, rng, kind, 0.02)[1] for kind in ("tilted", "symmetric"))
         coin = torch.from_numpy(rng.random((count, 1, 1)) < 0.5)
         scale = torch.from_numpy(10 ** rng.uniform(-3, 3, (count, 1, 1)))
-        return {**case, "H": scale * torch.where(coin, *kinds)}
+        return {**case, "H": scale * torch.where(coin, one, two)}
 
 
 def single(
@@ -287,11 +287,11 @@ def exact_relu(H: Sequence[Sequence[int]]) -> tuple[Expr, Expr]:
     >>> exact_relu([[-1, 1, 4], [1, -1, 4], [2, 2, -1]])
     (1/9, 1/9)
     """
-    H = Matrix(H)
-    Y = H.applyfunc(lambda t: max(t, 0))
-    of_y, of_h, of_error = (_squares(M) for M in (Y, H, Y - H))
+    layer = Matrix(H)
+    Y = layer.applyfunc(lambda t: max(t, 0))
+    of_y, of_h, of_error = (_squares(M) for M in (Y, layer, Y - layer))
     gap2 = (of_y[-1] + of_h[-2]).simplify() - 2 * sqrt((of_y[-1] * of_h[-2]).expand())
-    v, w = _leading(Y, of_y[-1]), _leading(H, of_h[-1])
+    v, w = _leading(Y, of_y[-1]), _leading(layer, of_h[-1])
     cosine2 = ((v * w.T)[0] ** 2 / ((v * v.T)[0] * (w * w.T)[0])).radsimp().simplify()
     return of_error[-1] / gap2, 1 - cosine2
 

@@ -6,6 +6,8 @@ matrices; :func:`residuals` measures how far either side is from the other.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -13,7 +15,7 @@ from lowdim.nets.architectures import Transformer
 
 __all__ = ["WAYS", "residuals"]
 
-WAYS = {"one token": 1, "three tokens": 3, "columns as tokens": "samples"}
+WAYS: dict[str, Any] = {"one token": 1, "three tokens": 3, "columns as tokens": "samples"}
 WIDTH, COLUMNS = 6, 7
 
 

@@ -18,9 +18,10 @@ import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 
 
-def off_block(V: object, labels: object) -> Tensor:
+def off_block(V: ArrayLike, labels: ArrayLike) -> Tensor:
     r"""Share (...) of :math:`\|P\|_F^2=r` in entries between different labels; V is (..., n, r).
 
     It is a sum of non-negative terms, one for each pair of labels, so nothing cancels.
@@ -43,7 +44,7 @@ def off_block(V: object, labels: object) -> Tensor:
     return (shared * apart).sum((-2, -1)) / r
 
 
-def price(V: object, labels: object) -> Tensor:
+def price(V: ArrayLike, labels: ArrayLike) -> Tensor:
     r"""Distance (...) of :math:`P=VV^\top` from the nearest block-diagonal projector of rank r.
 
     With :math:`\lambda_1\ge\lambda_2\ge\dots` the eigenvalues of all diagonal blocks of P together,
@@ -66,7 +67,7 @@ def price(V: object, labels: object) -> Tensor:
     return ((1 - top).sum(-1) / r).clamp_min(0).sqrt()
 
 
-def nearest(V: object, labels: object) -> Tensor:
+def nearest(V: ArrayLike, labels: ArrayLike) -> Tensor:
     """A basis (..., n, r) of the block-diagonal projector of rank r nearest to that of V.
 
     Each basis vector lives on the points of one label. Where eigenvalues are tied it is one of
@@ -93,7 +94,7 @@ def nearest(V: object, labels: object) -> Tensor:
     return chosen / torch.linalg.vector_norm(chosen, dim=-2, keepdim=True).clamp_min(1e-300)
 
 
-def _indicators(V: Tensor, labels: object) -> Tensor:
+def _indicators(V: Tensor, labels: ArrayLike) -> Tensor:
     """One column for each label that occurs: (..., n, K), in the precision of V."""
     labels = torch.as_tensor(labels)
     n = V.shape[-2]
@@ -105,7 +106,7 @@ def _indicators(V: Tensor, labels: object) -> Tensor:
     return (labels[..., None] == torch.unique(labels)).to(V.dtype)
 
 
-def _grams(V: object, labels: object) -> tuple[Tensor, int]:
+def _grams(V: ArrayLike, labels: ArrayLike) -> tuple[Tensor, int]:
     """Gram matrices (..., K, r, r) of the rows of V that share a label, and r."""
     V = checks.matrices(V, "V")
     marks = _indicators(V, labels)

@@ -7,6 +7,7 @@ scaled; a :class:`Reading` is one choice of these, and :func:`trained` runs it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -123,7 +124,10 @@ def entries_within(*, size: int = 400, seed: int = 0) -> tuple[Tensor, float]:
     >>> inside.shape, bool((inside.abs() >= epsilon).all())
     (torch.Size([1520]), True)
     """
-    shape = {"dims": (RANK // CLUSTERS,) * CLUSTERS, "sizes": (size // CLUSTERS,) * CLUSTERS}
+    shape: dict[str, Any] = {
+        "dims": (RANK // CLUSTERS,) * CLUSTERS,
+        "sizes": (size // CLUSTERS,) * CLUSTERS,
+    }
     four = unions.union_of_subspaces(ambient=size, seed=seed, **shape)
     P = subspaces.projector(subspaces.principal_rows(four.clean[0], RANK))
     same = torch.from_numpy(four.labels[:, None] == four.labels[None, :])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def union(count: int, rng: np.random.Generator, **how: object) -> unions.UnionOfSubspaces:
+def union(count: int, rng: np.random.Generator, **how: Any) -> unions.UnionOfSubspaces:
     """``count`` unions of subspaces, options as in that function, seeded by one draw of ``rng``.
 
     Examples
@@ -91,7 +91,7 @@ class Maps:
         """The rank r of the clean data."""
         return sum(self.dims)
 
-    def union(self, count: int, rng: np.random.Generator, **how: object) -> unions.UnionOfSubspaces:
+    def union(self, count: int, rng: np.random.Generator, **how: Any) -> unions.UnionOfSubspaces:
         """Data of this shape, or of what ``how`` says instead.
 
         Examples
@@ -251,7 +251,7 @@ class Exact(NamedTuple):
     moved: Expr
 
 
-def exact(clean: object, Z: object, W: object) -> Exact:
+def exact(clean: Any, Z: Any, W: Any) -> Exact:
     """An example of Lemma 4.2 with r = 1 and two points, in exact arithmetic.
 
     Examples

@@ -8,12 +8,14 @@ axis of instances, and gradients flow through all of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.checks import ArrayLike
 from lowdim.linalg import clusters, subspaces
 
 
@@ -59,7 +61,7 @@ class SinTheta:
         return SinTheta(**{name: value[mask] for name, value in vars(self).items()})
 
 
-def sin_theta(clean: object, error: object, r: int) -> SinTheta:
+def sin_theta(clean: ArrayLike, error: ArrayLike, r: int) -> SinTheta:
     """Every quantity of the sin Θ step, for stacks ``clean`` and ``error`` (..., m, n).
 
     Raises
@@ -100,7 +102,7 @@ def sin_theta(clean: object, error: object, r: int) -> SinTheta:
     )
 
 
-def tangent_ratio(Y: object, basis: object) -> tuple[Tensor, Tensor]:
+def tangent_ratio(Y: ArrayLike, basis: ArrayLike) -> tuple[Tensor, Tensor]:
     r"""Numerator (...) and denominator (...) of :math:`q=\|Y(I-P^*)\|_2/\sigma_r(YP^*)`.
 
     ``Y`` is (..., h, n) and ``basis`` (..., n, r), orthonormal.
@@ -169,7 +171,14 @@ class Layer:
         return Layer(**{name: value[mask] for name, value in vars(self).items()})
 
 
-def layer(clean: object, noise: object, W: object, r: int, *, activation=torch.relu) -> Layer:
+def layer(
+    clean: ArrayLike,
+    noise: ArrayLike,
+    W: ArrayLike,
+    r: int,
+    *,
+    activation: Callable[[Tensor], Tensor] = torch.relu,
+) -> Layer:
     """Measure a layer: ``clean`` and ``noise`` (..., m, n), ``W`` (..., h, m).
 
     ``r`` is the dimension of the row space looked at; h, m and n must be at least that.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,7 +29,7 @@ __all__ = [
 READINGS = ("pushed through", "own part", "mapped linearly")
 
 
-def through(case: Mapping[str, object], reading: str) -> list[preservation.Layer]:
+def through(case: Mapping[str, Any], reading: str) -> list[preservation.Layer]:
     """The theorem's quantities at every layer, with the clean matrix that ``reading`` gives it.
 
     "pushed through": the network's response to X*; "own part": the best approximation of the

@@ -272,7 +272,7 @@ def _is_quiet(text: str, tree: ast.Module) -> bool:
     if not tree.body:
         return False
     last = tree.body[-1]
-    line = text.splitlines()[last.end_lineno - 1].encode("utf-8")
+    line = text.splitlines()[(last.end_lineno or last.lineno) - 1].encode("utf-8")
     return line[last.end_col_offset :].lstrip().startswith(b";")
 
 
@@ -282,7 +282,7 @@ def _scan(tree: ast.Module, *, strip: bool) -> tuple[tuple[Import, ...], tuple[s
     files: set[str] = set()
     waiting: list[ast.AST] = [tree]
     while waiting:
-        node = waiting.pop()
+        node: Any = waiting.pop()
         if strip and isinstance(getattr(node, "body", None), list):
             node.body = [child for child in node.body if not _is_text(child)] or [ast.Pass()]
         if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":

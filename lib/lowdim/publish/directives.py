@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from docutils import nodes
 from docutils.parsers.rst import directives as options
@@ -19,7 +19,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import lowdim.evidence.values as measured
-from lowdim.evidence.vocabulary import badge, claim_name
+from lowdim.evidence.vocabulary import ID, badge, claim_name
 from lowdim.publish import words
 from lowdim.publish.execute import RECORDS
 
@@ -79,7 +79,10 @@ def kept_records(env: BuildEnvironment, chapter: str) -> list[dict[str, Any]]:
 class _Here:
     """What roles and directives share: the page's chapter, its record, its values."""
 
-    env: BuildEnvironment
+    if TYPE_CHECKING:  # of both bases that it stands beside
+
+        @property
+        def env(self) -> BuildEnvironment: ...
 
     @property
     def record(self) -> dict[str, Any]:
@@ -126,7 +129,7 @@ class WhenRole(SphinxRole, _Here):
             return [nodes.inline("", self.text)], []
         if not text:
             return [], []
-        return self.inliner.parse(text, self.lineno, None, nodes.inline())
+        return self.inliner.parse(text, self.lineno, cast(Any, None), nodes.inline())
 
 
 class BadgeRole(SphinxRole, _Here):
@@ -214,7 +217,7 @@ class EvidenceDirective(_Stating):
         asked = words.names(text)
         if not asked:
             return []
-        shown = []
+        shown: list[nodes.Node] = []
         for record in kept_records(self.env, self.chapter):
             values = words.values_of(record)
             here = any(claim["id"] == name for claim in record["claims"])
@@ -368,7 +371,7 @@ def _let_proofs_state_claims() -> None:
     def run(self: Any) -> list[nodes.Node]:
         shown = plain(self)
         label = self.options.get("label", "")
-        if self.options.get("source") and words.ID.match(label):
+        if self.options.get("source") and ID.match(label):
             shown.append(_Stating.line(_Borrowed(self), label, self.options))
         return shown
 

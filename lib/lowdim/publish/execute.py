@@ -49,6 +49,13 @@ class Executed:
     error: str | None
     cached: bool
 
+    @property
+    def made(self) -> NotebookNode:
+        """The notebook of a run without an error."""
+        if self.notebook is None:
+            raise ValueError(f"{self.chapter} has no run: {self.error}")
+        return self.notebook
+
 
 def toc_chapters(root: Path) -> list[str]:
     """Names (``part/chapter``) of the chapters in ``_toc.yml``, in the order of the book.
@@ -117,7 +124,7 @@ def obtain(
     seconds = time.perf_counter() - start
     if error is None and content.key(root, chapter, values) != key:
         error = f"{chapter} or what it imports was changed while it ran: run it again."
-    if error is not None:
+    if notebook is None or error is not None:
         return Executed(chapter, None, seconds, error, False)
     store.keep(root, chapter, key, notebook, seconds=seconds, parameters=values)
     return Executed(chapter, notebook, seconds, None, False)
@@ -222,7 +229,7 @@ def collect(root: Path, executed: Sequence[Executed]) -> list[dict[str, Any]]:
     found = []
     for run in executed:
         if run.error is None:
-            found.append(records.extract(run.notebook, chapter=run.chapter))
+            found.append(records.extract(run.made, chapter=run.chapter))
             records.write(found[-1], root / RECORDS / f"{run.chapter}.json")
     return found
 
@@ -244,7 +251,7 @@ def _kept(root: Path, chapters: Sequence[str]) -> dict[str, Executed]:
 
 
 def _shown(notebook: NotebookNode, run: Executed) -> Executed:
-    return run if run.error else replace(run, notebook=with_outputs(notebook, run.notebook))
+    return run if run.error else replace(run, notebook=with_outputs(notebook, run.made))
 
 
 def _give_to_sphinx(root: Path, current: Mapping[str, tuple[NotebookNode, store.Kept]]) -> None:

@@ -12,12 +12,13 @@ Nothing heavy is imported: a mistyped value is answered at once.
 from __future__ import annotations
 
 import ast
+import builtins
 import difflib
 import io
 import math
 import re
 import tokenize
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,10 +69,10 @@ class Parameter:
 
     name: str
     default: Any
-    type: type
+    type: builtins.type
     meaning: str
     allowed: Range
-    item: type | None = None
+    item: builtins.type | None = None
 
 
 def parse_range(text: str, kind: type) -> Range:
@@ -97,7 +98,7 @@ def parse_range(text: str, kind: type) -> Range:
         raise ValueError(f"a word has the range 'one of a, b, c', not '{text}'")
     if text == "any number" or (text == "any integer" and kind is int):
         return Range(text)
-    patterns = {
+    patterns: dict[str, Callable[..., Range]] = {
         rf"{_NUMBER} or more": lambda low: Range(text, low=low),
         rf"above {_NUMBER}": lambda low: Range(text, low=low, open_low=True),
         rf"below {_NUMBER}": lambda high: Range(text, high=high, open_high=True),
@@ -143,9 +144,10 @@ def parse_cell(
     found: dict[str, Parameter] = {}
     for node in tree.body:
         simple = isinstance(node, ast.Assign) and len(node.targets) == 1
-        if not simple or not isinstance(node.targets[0], ast.Name):
+        target = node.targets[0] if isinstance(node, ast.Assign) and simple else None
+        if not isinstance(node, ast.Assign) or not isinstance(target, ast.Name):
             raise fail(node.lineno, f"'{ast.unparse(node)}' is not a plain 'name = literal'")
-        name = node.targets[0].id
+        name = target.id
         try:
             default = ast.literal_eval(node.value)
         except ValueError:

@@ -152,8 +152,8 @@ def validate(record: Mapping[str, Any], *, whose: str = "The record") -> None:
         message = " ".join(problem.message.split())
         message = message if len(message) < 300 else message[:297] + "..."
         raise RecordError(f"{whose} is no valid record: {where + ': ' if where else ''}{message}.")
-    if where := _not_finite(record):
-        raise RecordError(f"{whose} is no valid record: {where} is not a finite number.")
+    if lost := _not_finite(record):
+        raise RecordError(f"{whose} is no valid record: {lost} is not a finite number.")
 
 
 def _not_finite(value: Any, where: str = "") -> str | None:

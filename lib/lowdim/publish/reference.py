@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lowdim.publish import rooms
 from lowdim.publish.surface import Entry, Surface
@@ -206,10 +207,11 @@ def _mended(doc: str, home: str, surface: Surface, owner: str = "") -> list[str]
 
 def _body(doc: str, home: str, surface: Surface, owner: str = "") -> list[str]:
     """A docstring in reStructuredText alone."""
-    from sphinx.ext.napoleon import Config, NumpyDocstring
+    from sphinx.ext.napoleon import Config
+    from sphinx.ext.napoleon.docstring import NumpyDocstring
 
     lines = _mended(doc, home, surface, owner)
-    config = Config(napoleon_use_rtype=False)
+    config: Any = Config(napoleon_use_rtype=False)
     # As of a function always: of a property it would take the words before a colon for its type.
     return [*NumpyDocstring(lines, config, what="function").lines(), ""]
 

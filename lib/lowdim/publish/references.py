@@ -204,7 +204,7 @@ def measure(chapter: Chapter, *, progress: bool = False) -> str:
     run = obtain(root, chapter.name, values)
     if run.error:
         raise ReferenceProblem(f"{chapter.name} has no run to compare with: {run.error}")
-    nb = run.notebook
+    nb = run.made
     record = records.extract(nb, chapter=chapter.name)
     cells = [kept(cell.outputs) for cell in check_cells(nb)]
     if not cells or not all(cells):
@@ -263,7 +263,7 @@ def compare(chapter: Chapter) -> list[str]:
     run = obtain(book_root(chapter), chapter.name, ci_values(chapter))
     if run.error:
         return [run.error]
-    nb = run.notebook
+    nb = run.made
     cells = [kept(cell.outputs) for cell in check_cells(nb)]
     found = [] if cells == reference["cells"] else ["a compared cell shows something else"]
     return found + differences(_said(nb, chapter), reference["values"])

@@ -381,7 +381,8 @@ class _Drawing:
         x, y, wide, high = self.box[name]
         self.out.append(f'<g class="rooms-room"><rect x="{x:g}" y="{y:g}" width="{wide:g}" ')
         self.out.append(f'height="{high:g}" rx="6"/>')
-        words = [(name, "rooms-title", x + PAD, y + PAD + TITLE - 3, None)]
+        title = (name, "rooms-title", x + PAD, y + PAD + TITLE - 3, None)
+        words: list[tuple[str, str, float, float, str | None]] = [title]
         shown, hidden = self._names(name)
         columns, step = self._grid(name, wide)
         for i, module in enumerate([*shown, *([None] if hidden else [])]):
@@ -392,9 +393,9 @@ class _Drawing:
             else:
                 address = self.link.format(room=name, module=module)
                 words.append((_short(module), "rooms-module", left, base, address))
-        for word, style, left, base, address in words:
+        for word, style, left, base, link in words:
             text = f'<text x="{left:g}" y="{base:g}" class="{style}">{html.escape(word)}</text>'
-            self.out.append(f'<a href="{html.escape(address)}">{text}</a>' if address else text)
+            self.out.append(f'<a href="{html.escape(link)}">{text}</a>' if link else text)
         self.out.append("</g>")
 
     def _entry(self, target: str) -> float:
@@ -419,7 +420,9 @@ class _Drawing:
         last = self.at[target] - 1
         used = sorted({self.at[edge.source] for edge in arriving} | {last})
         top, entry = self.box[target][1], self._entry(target)
-        paths, dashes, dots = [], [], []
+        paths: list[str] = []
+        dashes: list[str] = []
+        dots: list[tuple[float, float]] = []
         for row in used:
             y = self.track[row, target]
             ports = [self.port[e.source, target] for e in arriving if self.at[e.source] == row]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import yaml
 
@@ -46,7 +47,8 @@ def code_cells(text: str) -> list[Cell]:
 
 def _cell(body: list[str], start: int) -> Cell:
     """Split a code cell's options (a `---` block or `:key: value` lines) from its source."""
-    skip, options = 0, {}
+    skip = 0
+    options: dict[str, Any] = {}
     if body and body[0].strip() == "---" and "---" in [line.strip() for line in body[1:]]:
         skip = [line.strip() for line in body].index("---", 1) + 1
         options = yaml.safe_load("\n".join(body[1 : skip - 1])) or {}

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from lowdim.evidence.vocabulary import style
 from lowdim.publish import directives, words
-from lowdim.publish.execute import CACHE, RECORDS, chapter_path, drop_stale
+from lowdim.publish.content import chapter_path
+from lowdim.publish.execute import CACHE, RECORDS, drop_stale
 from lowdim.publish.pages import notebook_url
 
 if TYPE_CHECKING:

@@ -210,7 +210,8 @@ class Surface:
         bases = [ast.unparse(base) for base in node.bases]
         if not any("dataclass" in mark for mark in marks) and "NamedTuple" not in bases:
             return ""
-        plain, named = [], []
+        plain: list[str] = []
+        named: list[str] = []
         for name, (where, each) in self._fields(home, node).items():
             shown = self._argument(where, name, each.annotation, _default(each.value))
             (named if _by_name(each.value) else plain).append(shown)
@@ -352,7 +353,7 @@ class _Source:
 
     def text(self, node: ast.expr) -> str:
         """A value on one line, as it is written."""
-        first, last = node.lineno - 1, node.end_lineno - 1
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         # Columns count bytes. (The function of `ast` for this splits the file again at each call.)
         lines = [line.encode() for line in self.lines[first : last + 1]]
         lines[-1] = lines[-1][: node.end_col_offset]
@@ -374,7 +375,8 @@ class _Source:
     def attributes(self, name: str) -> set[str]:
         """Whatever the body of a class names."""
         body = getattr(self.names.get(name), "body", [])
-        fields = {each.target.id for each in body if isinstance(each, ast.AnnAssign)}
+        named = (each.target for each in body if isinstance(each, ast.AnnAssign))
+        fields = {target.id for target in named if isinstance(target, ast.Name)}
         return fields | {each.name for each in body if isinstance(each, Function)}
 
 
@@ -411,7 +413,9 @@ def _string(node: ast.stmt | None) -> str:
 
 def _comment(lines: Sequence[str], node: ast.stmt) -> str:
     """The comment beside a statement, else the one right above it; not one that talks to tools."""
-    beside = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode().strip()
+    beside = (
+        lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset :].decode().strip()
+    )
     if beside.startswith("#") and not beside.startswith(("# fmt:", "# type:", "# noqa")):
         return beside.lstrip("# ")
     said: list[str] = []

@@ -78,11 +78,11 @@ def blocks(text: str, *, start: int = 1) -> Iterator[Block]:
     at = 0
     while at < len(lines):
         opening = _FENCE.match(lines[at])
-        plain = re.match(r"^(`{3,}|~{3,})", lines[at])
+        fence = opening or re.match(r"^(`{3,}|~{3,})", lines[at])
         at += 1
-        if not opening and not plain:
+        if not fence:
             continue
-        mark, first = (opening or plain)[1], at
+        mark, first = fence[1], at
         closing = re.compile(rf"^{re.escape(mark[0])}{{{len(mark)},}}\s*$")
         while at < len(lines) and not closing.match(lines[at]):
             at += 1
