@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lowdim.data import manifolds, unions
+from lowdim.data import manifolds
+from lowdim.data.manifolds import AnalyticFamily
 
-LINEAR = {"m": 5, "n": 4, "ambient": 9, "s": 3, "k": 2}
+LINEAR = manifolds.LinearFamily(ambient=9, s=3, k=2)
+SIZE = {"m": 5, "n": 4}
 
 
 def test_a_linear_manifold_is_an_affine_piece_of_its_own_plane():
-    D = manifolds.linear_manifolds(theta="gaussian", spread=0.7, **{**LINEAR, "n": 40})
+    D = replace(LINEAR, theta="gaussian", spread=0.7).draw(m=5, n=40)
     P, Q = D.V[0], D.W[0]
     torch.testing.assert_close(D.X, (D.gamma @ P.mT)[:, None] + D.theta @ Q.mT)
     centred = D.X - D.X.mean(1, keepdim=True)
@@ -26,7 +29,7 @@ def test_a_linear_manifold_is_an_affine_piece_of_its_own_plane():
 
 @pytest.mark.parametrize("spread", [0.0, 0.3, 5.0])
 def test_linear_points_and_gamma_lie_on_their_spheres(spread):
-    D = manifolds.linear_manifolds(spread=spread, **LINEAR)
+    D = replace(LINEAR, spread=spread).draw(**SIZE)
     one = torch.ones(5, 4, dtype=torch.float64)
     torch.testing.assert_close(D.X.norm(dim=-1), one)
     torch.testing.assert_close(D.gamma.norm(dim=-1), one[:, 0])
@@ -36,7 +39,7 @@ def test_linear_points_and_gamma_lie_on_their_spheres(spread):
 
 
 def test_ranges_that_overlap_are_not_orthogonal():
-    D = manifolds.linear_manifolds(orthogonal=False, **{**LINEAR, "ambient": 4})
+    D = replace(LINEAR, orthogonal=False, ambient=4).draw(**SIZE)
     assert (D.V[0].mT @ D.W[0]).abs().max() > 0.01
 
 
@@ -49,9 +52,8 @@ def test_each_family_is_its_formula_entry_by_entry():
         "half-exp": lambda x: 0.5 * math.exp(x),
     }
     for family in manifolds.FAMILIES:
-        D = manifolds.analytic_manifolds(
-            family, m=2, n=3, ambient=4, s=3, k=2, terms=8, weight_scale=1.0
-        )
+        made = AnalyticFamily(family, ambient=4, s=3, k=2, terms=8, weight_scale=1.0)
+        D = made.draw(m=2, n=3)
         turn = [*list(formula)[:4], *list(formula)[:4]] if family == "mixture" else [family] * 8
         value = sum(
             formula[name](float(D.V[i, 3] @ D.gamma[1] + D.W[i, 3] @ D.theta[1, 2]))
@@ -62,23 +64,23 @@ def test_each_family_is_its_formula_entry_by_entry():
 
 @pytest.mark.parametrize("family", ["cosine", "log"])
 def test_even_families_cannot_tell_gamma_from_its_opposite(family):
-    D = manifolds.analytic_manifolds(family, m=3, n=4, ambient=6)
+    D = AnalyticFamily(family, ambient=6).draw(m=3, n=4)
     torch.testing.assert_close(D.at(-D.gamma[:, None], -D.theta), D.X)
 
 
 def test_the_sine_family_is_odd_and_the_exponential_positive():
-    D = manifolds.analytic_manifolds("sine", m=3, n=4, ambient=6)
+    D = AnalyticFamily("sine", ambient=6).draw(m=3, n=4)
     torch.testing.assert_close(D.at(-D.gamma[:, None], -D.theta), -D.X)
-    assert manifolds.analytic_manifolds("exp", m=3, n=4, ambient=6).X.min() > 0
+    assert AnalyticFamily("exp", ambient=6).draw(m=3, n=4).X.min() > 0
 
 
 def test_scales_of_the_experiments():
     # 11 × 400 × 4 draws: the standard error of a second moment is about 1 %
-    D = manifolds.analytic_manifolds("sine", m=400, n=4, ambient=500)
+    D = AnalyticFamily("sine", ambient=500).draw(m=400, n=4)
     assert D.gamma.square().mean().item() == pytest.approx(1, rel=0.06)
     assert D.theta.square().mean().item() == pytest.approx(1 / 11, rel=0.04)
     assert D.V.square().mean().item() == pytest.approx(1 / 500, rel=0.04)
-    twice = manifolds.analytic_manifolds("sine", m=400, n=4, ambient=500, gamma_scale=2.0)
+    twice = AnalyticFamily("sine", ambient=500, gamma_scale=2.0).draw(m=400, n=4)
     assert torch.equal(twice.gamma, 2 * D.gamma)
 
 
@@ -88,13 +90,12 @@ def test_scales_of_the_experiments():
     st.integers(0, 3), st.booleans(),
 )  # fmt: skip
 def test_held_out_parts_are_windows_of_one_family(seed, m, n, manifold, point, linear):
-    def draw(**options):
-        if linear:
-            return manifolds.linear_manifolds(ambient=7, tau=0.9, seed=seed, **options)
-        return manifolds.analytic_manifolds("mixture", ambient=7, seed=seed, **options)
-
-    whole = draw(m=8, n=8)
-    part = draw(m=m, n=n, first_manifold=manifold, first_point=point)
+    if linear:
+        family = manifolds.LinearFamily(ambient=7, tau=0.9, seed=seed)
+    else:
+        family = AnalyticFamily("mixture", ambient=7, seed=seed)
+    whole = family.draw(m=8, n=8)
+    part = family.draw(m=m, n=n, first_manifold=manifold, first_point=point)
     window = slice(manifold, manifold + m), slice(point, point + n)
     torch.testing.assert_close(part.X, whole.X[window], rtol=1e-13, atol=1e-13)
     assert torch.equal(part.gamma, whole.gamma[window[0]])
@@ -103,12 +104,13 @@ def test_held_out_parts_are_windows_of_one_family(seed, m, n, manifold, point, l
 
 
 def test_trials_and_seeds_differ_and_single_precision_is_the_rounded_double():
-    base = manifolds.analytic_manifolds("exp", m=3, n=2, ambient=5)
+    family = AnalyticFamily("exp", ambient=5)
+    base = family.draw(m=3, n=2)
     for change in ({"seed": 1}, {"trial": 1}, {"seed": -1}):
-        other = manifolds.analytic_manifolds("exp", m=3, n=2, ambient=5, **change)
+        other = replace(family, **change).draw(m=3, n=2)
         assert (base.gamma - other.gamma).abs().min() > 0
         assert (base.V - other.V).abs().min() > 0
-    single = manifolds.analytic_manifolds("exp", m=3, n=2, ambient=5, dtype=torch.float32)
+    single = family.draw(m=3, n=2, dtype=torch.float32)
     assert torch.equal(single.X, base.X.float())
 
 
@@ -139,32 +141,27 @@ def test_padding_keeps_inner_products_up_to_the_padded_coordinate():
     Y = manifolds.on_sphere(X, radius=10.0)
     torch.testing.assert_close(Y[:, :3] * 10, X)
     torch.testing.assert_close(Y.norm(dim=1), torch.ones(4, dtype=torch.float64))
-    D = manifolds.analytic_manifolds("sine", m=2, n=2, ambient=5, norm="divide")
+    D = AnalyticFamily("sine", ambient=5, norm="divide").draw(m=2, n=2)
     torch.testing.assert_close(D.X.norm(dim=-1), torch.ones(2, 2, dtype=torch.float64))
 
 
-def test_the_generators_are_in_data_too():
-    assert unions.analytic_manifolds is manifolds.analytic_manifolds
-    assert unions.linear_manifolds is manifolds.linear_manifolds
-
-
 def test_labels_number_the_manifolds():
-    D = manifolds.linear_manifolds(**LINEAR)
+    D = LINEAR.draw(**SIZE)
     assert D.labels.tolist() == [[j] * 4 for j in range(5)]
 
 
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: manifolds.linear_manifolds(**{**LINEAR, "m": 0}), "you gave 0"),
-        (lambda: manifolds.linear_manifolds(**{**LINEAR, "ambient": 4}), "ambient = 4"),
-        (lambda: manifolds.linear_manifolds(spread=-1.0, **LINEAR), "-1.0"),
-        (lambda: manifolds.linear_manifolds(theta="cube", **LINEAR), "'cube'"),
-        (lambda: manifolds.linear_manifolds(norm="l1", **LINEAR), "'l1'"),
-        (lambda: manifolds.analytic_manifolds("tan", m=1, n=1, ambient=1), "'tan'"),
-        (lambda: manifolds.analytic_manifolds("mixture", m=1, n=1, ambient=1, terms=6), "gave 6"),
-        (lambda: manifolds.analytic_manifolds("sine", m=1, n=1, ambient=1, tau=0.5), "sphere"),
-        (lambda: manifolds.analytic_manifolds("sine", m=1, n=1, ambient=1, gamma_scale=-2), "-2"),
+        (lambda: LINEAR.draw(m=0, n=4), "you gave 0"),
+        (lambda: replace(LINEAR, ambient=4), "ambient = 4"),
+        (lambda: replace(LINEAR, spread=-1.0), "-1.0"),
+        (lambda: replace(LINEAR, theta="cube"), "'cube'"),
+        (lambda: replace(LINEAR, norm="l1"), "'l1'"),
+        (lambda: AnalyticFamily("tan", ambient=1), "'tan'"),
+        (lambda: AnalyticFamily("mixture", ambient=1, terms=6), "gave 6"),
+        (lambda: AnalyticFamily("sine", ambient=1, tau=0.5), "sphere"),
+        (lambda: AnalyticFamily("sine", ambient=1, gamma_scale=-2), "-2"),
         (lambda: manifolds.separated(3, 2, tau=1.0), "1.0"),
         (lambda: manifolds.separation([[1.0, 0.0]]), "(1, 2)"),
         (lambda: manifolds.separation([[1.0, 0.0], [0.0, 0.0]]), "zero"),

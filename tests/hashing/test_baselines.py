@@ -36,7 +36,7 @@ def test_raw_ratio_is_what_sampling_gives(order, s, k, terms, spread) -> None:
 @settings(max_examples=25, deadline=None)
 @given(s=st.integers(1, 3), k=st.integers(1, 3), seed=st.integers(0, 99))
 def test_untangle_keeps_gamma_and_drops_theta(s: int, k: int, seed: int) -> None:
-    D = manifolds.analytic_manifolds("sine", m=3, n=2, ambient=9, s=s, k=k, seed=seed)
+    D = manifolds.AnalyticFamily("sine", ambient=9, s=s, k=k, seed=seed).draw(m=3, n=2)
     L = baselines.untangle(D.V, D.W, [1.0] * 4)
     assert torch.allclose(L @ D.V.sum(0), torch.eye(s, dtype=DOUBLE), atol=1e-8)
     assert float((L @ D.W.sum(0)).abs().max()) < 1e-8

@@ -7,9 +7,8 @@ import torch
 from lowdim.data import manifolds
 from lowdim.hashing import perceptrons, separation
 
-D = manifolds.linear_manifolds(
-    m=4, n=12, ambient=6, spread=0.3, tau=0.5, seed=2, dtype=torch.float32
-)
+FAMILY = manifolds.LinearFamily(ambient=6, spread=0.3, tau=0.5, seed=2)
+D = FAMILY.draw(m=4, n=12, dtype=torch.float32)
 FIT = perceptrons.classify(D.X, width=20, epochs=60, decay=0.002)
 
 

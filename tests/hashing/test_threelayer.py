@@ -13,7 +13,7 @@ def some(m=4, n=5, seed=0):
 
 
 def test_features_have_the_kernel_of_the_biased_points():
-    D = manifolds.linear_manifolds(m=2, n=3, ambient=6)
+    D = manifolds.LinearFamily(ambient=6).draw(m=2, n=3)
     C = kernels.random_layer(60000, 7, seed=0)
     Z = threelayer.features(D.X, C).flatten(0, 1)
     expected = kernels.gram(D.X.flatten(0, 1).mT, bias=True)

@@ -8,15 +8,16 @@ manifolds share one analytic map
 One term with the identity is a linear manifold :math:`P\gamma+Q\theta`; four terms with the sine,
 the cosine, the exponential or a logarithm are the synthetic data of the paper's experiments.
 
-The maps, the latents of manifold j and the place of point i are drawn from streams of their own:
-the same ``seed`` and ``trial`` with ``first_manifold`` and ``first_point`` moved on give held-out
-manifolds and held-out points of the same family.
+A family is described first, :class:`LinearFamily` or :class:`AnalyticFamily`, and then manifolds
+and points of it are drawn. The maps, the latents of manifold j and the place of point i come from
+streams of their own: ``first_manifold`` and ``first_point`` moved on give held-out manifolds and
+held-out points of the same family.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -67,7 +68,7 @@ class Manifolds:
 
         Examples
         --------
-        >>> D = analytic_manifolds("sine", m=2, n=3, ambient=4)
+        >>> D = AnalyticFamily("sine", ambient=4).draw(m=2, n=3)
         >>> torch.equal(D.at(D.gamma[:, None], D.theta), D.X)
         True
         """
@@ -77,25 +78,9 @@ class Manifolds:
         return total
 
 
-def linear_manifolds(
-    *,
-    m: int,
-    n: int,
-    ambient: int,
-    s: int = 3,
-    k: int = 2,
-    spread: float = 1.0,
-    tau: float | None = None,
-    theta: str = "sphere",
-    orthogonal: bool = True,
-    norm: str = "none",
-    seed: int = 0,
-    trial: int = 0,
-    first_manifold: int = 0,
-    first_point: int = 0,
-    dtype: torch.dtype = torch.float64,
-) -> Manifolds:
-    r"""Draw linear manifolds :math:`x=P\gamma+Q\theta`, with :math:`\gamma` on the unit sphere.
+@dataclass(frozen=True, kw_only=True)
+class LinearFamily:
+    r"""All linear manifolds :math:`x=P\gamma+Q\theta` of one P and Q, γ on the unit sphere.
 
     P and Q have orthonormal columns over :math:`\sqrt{1+t^2}` and t over the same, with
     t = ``spread``; with ``orthogonal`` (the paper's :math:`P\gamma\perp Q\theta`) their ranges are
@@ -103,8 +88,6 @@ def linear_manifolds(
 
     Parameters
     ----------
-    m, n
-        Manifolds, and points on each.
     ambient, s, k
         Dimensions d of the points, of γ and of θ.
     spread
@@ -119,68 +102,91 @@ def linear_manifolds(
     Raises
     ------
     ValueError
-        If a number is out of range or the m points γ cannot be τ-separated by drawing.
+        If a number is out of range or a name unknown.
 
     Examples
     --------
-    >>> D = linear_manifolds(m=4, n=5, ambient=8, tau=0.5)
+    >>> D = LinearFamily(ambient=8, tau=0.5).draw(m=4, n=5)
     >>> tuple(D.X.shape), tuple(D.gamma.shape), tuple(D.theta.shape)
     ((4, 5, 8), (4, 3), (4, 5, 2))
     >>> bool((D.X.norm(dim=-1) - 1).abs().max() < 1e-12), bool(separation(D.gamma) <= 0.5)
     (True, True)
     """
-    _counts(m, n, ambient, s, k, first_manifold, first_point)
-    checks.choice(theta, LATENTS, "theta")
-    if not (spread >= 0 and np.isfinite(spread)):
-        raise ValueError(f"spread must be 0 or more; you gave {spread}.")
-    if s + (k if orthogonal else 0) > ambient or max(s, k) > ambient:
-        raise ValueError(
-            f"P and Q with {s} and {k} columns do not fit into ambient = {ambient} dimensions"
-            f"{' with orthogonal ranges' if orthogonal else ''}."
+
+    ambient: int
+    s: int = 3
+    k: int = 2
+    spread: float = 1.0
+    tau: float | None = None
+    theta: str = "sphere"
+    orthogonal: bool = True
+    norm: str = "none"
+    seed: int = 0
+    trial: int = 0
+
+    def __post_init__(self) -> None:
+        _dimensions(self.ambient, self.s, self.k)
+        checks.choice(self.theta, LATENTS, "theta")
+        checks.choice(self.norm, NORMS, "norm")
+        if not (self.spread >= 0 and np.isfinite(self.spread)):
+            raise ValueError(f"spread must be 0 or more; you gave {self.spread}.")
+        both = self.s + self.k if self.orthogonal else max(self.s, self.k)
+        if both > self.ambient:
+            raise ValueError(
+                f"P and Q with {self.s} and {self.k} columns do not fit into ambient = "
+                f"{self.ambient} dimensions{' with orthogonal ranges' if self.orthogonal else ''}."
+            )
+
+    def draw(
+        self,
+        *,
+        m: int,
+        n: int,
+        first_manifold: int = 0,
+        first_point: int = 0,
+        dtype: torch.dtype = torch.float64,
+    ) -> Manifolds:
+        """Draw m manifolds and n points on each, numbered from the given ones on.
+
+        Raises
+        ------
+        ValueError
+            If a number is out of range or the points γ cannot be τ-separated by drawing.
+
+        Examples
+        --------
+        >>> family = LinearFamily(ambient=8)
+        >>> seen, fresh = family.draw(m=4, n=5), family.draw(m=4, n=2, first_point=5)
+        >>> torch.equal(seen.gamma, fresh.gamma), torch.equal(seen.X[:, :2], fresh.X)
+        (True, False)
+        """
+        block = Block(m, n, first_manifold, first_point)
+        s, k = self.s, self.k
+        columns = generator(self.seed, self.trial, "linear manifolds").standard_normal(
+            (self.ambient, s + k)
         )
-    rng = generator(seed, trial, "linear manifolds")
-    draw = rng.standard_normal((ambient, s + k))
-    if orthogonal:
-        draw = np.linalg.qr(draw)[0]
-    else:
-        draw = np.hstack([np.linalg.qr(draw[:, :s])[0], np.linalg.qr(draw[:, s:])[0]])
-    scale = (1 + spread**2) ** -0.5
-    P, Q = scale * draw[:, :s], scale * spread * draw[:, s:]
-    if tau is None:
-        names = _gamma(seed, trial, first_manifold, m, s, "sphere", 1.0)
-    else:
-        apart = separated(first_manifold + m, s, tau=tau, seed=seed, trial=trial)
-        names = apart[first_manifold:].numpy()
-    places = _theta(seed, trial, first_manifold, m, first_point, n, k)
-    if theta == "sphere":
-        places = places / np.linalg.norm(places, axis=-1, keepdims=True)
-    else:
-        places = places * k**-0.5
-    return _build("linear", ("identity",), P[None], Q[None], names, places, norm, dtype)
+        if self.orthogonal:
+            columns = np.linalg.qr(columns)[0]
+        else:
+            columns = np.hstack(
+                [np.linalg.qr(part)[0] for part in (columns[:, :s], columns[:, s:])]
+            )
+        scale = (1 + self.spread**2) ** -0.5
+        P, Q = scale * columns[:, :s], scale * self.spread * columns[:, s:]
+        names = block.gamma(self.seed, self.trial, s, "sphere", self.tau)
+        places = block.theta(self.seed, self.trial, k)
+        if self.theta == "sphere":
+            places = places / np.linalg.norm(places, axis=-1, keepdims=True)
+        else:
+            places = places * k**-0.5
+        return _build(
+            "linear", ("identity",), (P[None], Q[None]), (names, places), self.norm, dtype
+        )
 
 
-def analytic_manifolds(
-    family: str,
-    *,
-    m: int,
-    n: int,
-    ambient: int,
-    s: int = 11,
-    k: int = 11,
-    terms: int = 4,
-    gamma: str = "gaussian",
-    gamma_scale: float = 1.0,
-    theta_scale: float | None = None,
-    weight_scale: float | None = None,
-    tau: float | None = None,
-    norm: str = "none",
-    seed: int = 0,
-    trial: int = 0,
-    first_manifold: int = 0,
-    first_point: int = 0,
-    dtype: torch.dtype = torch.float64,
-) -> Manifolds:
-    r"""Draw one of the paper's five families, :math:`x=\sum_i\varphi_i(V_i\gamma+W_i\theta)`.
+@dataclass(frozen=True)
+class AnalyticFamily:
+    r"""One of the paper's five families, :math:`x=\sum_i\varphi_i(V_i\gamma+W_i\theta)`.
 
     Parameters
     ----------
@@ -206,41 +212,89 @@ def analytic_manifolds(
     Raises
     ------
     ValueError
-        If a name is unknown, a number is out of range, or the γ cannot be τ-separated.
+        If a name is unknown or a number is out of range.
 
     Examples
     --------
-    >>> train = analytic_manifolds("mixture", m=5, n=8, ambient=20)
-    >>> test = analytic_manifolds("mixture", m=5, n=2, ambient=20, first_point=8)
-    >>> unseen = analytic_manifolds("mixture", m=3, n=2, ambient=20, first_manifold=5)
+    >>> family = AnalyticFamily("mixture", ambient=20)
+    >>> train, test = family.draw(m=5, n=8), family.draw(m=5, n=2, first_point=8)
+    >>> unseen = family.draw(m=3, n=2, first_manifold=5)
     >>> torch.equal(train.gamma, test.gamma), torch.equal(train.V, unseen.V)
     (True, True)
     """
-    checks.choice(family, FAMILIES, "family")
-    checks.choice(gamma, LATENTS, "gamma")
-    _counts(m, n, ambient, s, k, first_manifold, first_point)
-    checks.whole(terms, "terms", 1)
-    if family == "mixture" and terms % len(MIXED):
-        raise ValueError(f"a mixture needs a multiple of 4 terms; you gave {terms}.")
-    theta_scale = k**-0.5 if theta_scale is None else theta_scale
-    weight_scale = ambient**-0.5 if weight_scale is None else weight_scale
-    scales = (gamma_scale, theta_scale, weight_scale)
-    if not all(scale >= 0 and np.isfinite(scale) for scale in scales):
-        raise ValueError(
-            f"the scales of γ, θ and the weights must be 0 or more; you gave {scales}."
-        )
-    if tau is not None and gamma != "sphere":
-        raise ValueError("tau bounds inner products on the sphere; it needs gamma='sphere'.")
-    rng = generator(seed, trial, "analytic manifolds")
-    maps = weight_scale * rng.standard_normal((terms, ambient, s + k))
-    if tau is None:
-        names = _gamma(seed, trial, first_manifold, m, s, gamma, gamma_scale)
-    else:
-        apart = separated(first_manifold + m, s, tau=tau, seed=seed, trial=trial)
-        names = gamma_scale * apart[first_manifold:].numpy()
-    places = theta_scale * _theta(seed, trial, first_manifold, m, first_point, n, k)
-    kinds = tuple(MIXED[i % 4] for i in range(terms)) if family == "mixture" else (family,) * terms
-    return _build(family, kinds, maps[..., :s], maps[..., s:], names, places, norm, dtype)
+
+    family: str
+    ambient: int = field(kw_only=True)
+    s: int = field(default=11, kw_only=True)
+    k: int = field(default=11, kw_only=True)
+    terms: int = field(default=4, kw_only=True)
+    gamma: str = field(default="gaussian", kw_only=True)
+    gamma_scale: float = field(default=1.0, kw_only=True)
+    theta_scale: float | None = field(default=None, kw_only=True)
+    weight_scale: float | None = field(default=None, kw_only=True)
+    tau: float | None = field(default=None, kw_only=True)
+    norm: str = field(default="none", kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+    trial: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        checks.choice(self.family, FAMILIES, "family")
+        checks.choice(self.gamma, LATENTS, "gamma")
+        checks.choice(self.norm, NORMS, "norm")
+        _dimensions(self.ambient, self.s, self.k)
+        checks.whole(self.terms, "terms", 1)
+        if self.family == "mixture" and self.terms % len(MIXED):
+            raise ValueError(f"a mixture needs a multiple of 4 terms; you gave {self.terms}.")
+        if not all(scale >= 0 and np.isfinite(scale) for scale in self.scales):
+            raise ValueError(
+                f"the scales of γ, θ and the weights must be 0 or more; you gave {self.scales}."
+            )
+        if self.tau is not None and self.gamma != "sphere":
+            raise ValueError("tau bounds inner products on the sphere; it needs gamma='sphere'.")
+
+    @property
+    def scales(self) -> tuple[float, float, float]:
+        """The factors of γ, of θ and of the weights."""
+        theta = self.k**-0.5 if self.theta_scale is None else self.theta_scale
+        weights = self.ambient**-0.5 if self.weight_scale is None else self.weight_scale
+        return self.gamma_scale, theta, weights
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The entrywise function of each term."""
+        if self.family == "mixture":
+            return tuple(MIXED[i % 4] for i in range(self.terms))
+        return (self.family,) * self.terms
+
+    def draw(
+        self,
+        *,
+        m: int,
+        n: int,
+        first_manifold: int = 0,
+        first_point: int = 0,
+        dtype: torch.dtype = torch.float64,
+    ) -> Manifolds:
+        """Draw m manifolds and n points on each, numbered from the given ones on.
+
+        Raises
+        ------
+        ValueError
+            If a number is out of range or the points γ cannot be τ-separated by drawing.
+
+        Examples
+        --------
+        >>> AnalyticFamily("sine", ambient=4).draw(m=2, n=3).X.shape
+        torch.Size([2, 3, 4])
+        """
+        block = Block(m, n, first_manifold, first_point)
+        of_gamma, of_theta, of_weights = self.scales
+        rng = generator(self.seed, self.trial, "analytic manifolds")
+        maps = of_weights * rng.standard_normal((self.terms, self.ambient, self.s + self.k))
+        names = of_gamma * block.gamma(self.seed, self.trial, self.s, self.gamma, self.tau)
+        places = of_theta * block.theta(self.seed, self.trial, self.k)
+        halves = maps[..., : self.s], maps[..., self.s :]
+        return _build(self.family, self.functions, halves, (names, places), self.norm, dtype)
 
 
 def separated(
@@ -345,48 +399,66 @@ def on_sphere(X: ArrayLike, *, radius: float | None = None) -> Tensor:
     return torch.cat([X, (1 - X.square().sum(-1, keepdim=True)).clamp_min(0).sqrt()], dim=-1)
 
 
-def _counts(
-    m: int, n: int, ambient: int, s: int, k: int, first_manifold: int, first_point: int
-) -> None:
-    for name, value in (("m", m), ("n", n), ("ambient", ambient), ("s", s), ("k", k)):
+def _dimensions(ambient: int, s: int, k: int) -> None:
+    for name, value in (("ambient", ambient), ("s", s), ("k", k)):
         checks.whole(value, name, 1)
-    checks.whole(first_manifold, "first_manifold", 0)
-    checks.whole(first_point, "first_point", 0)
 
 
-def _gamma(
-    seed: int, trial: int, first: int, m: int, s: int, kind: str, scale: float
-) -> np.ndarray:
-    """γ of manifolds first … first + m − 1, (m, s): one stream, in the order of the manifolds."""
-    draw = generator(seed, trial, "gamma").standard_normal((first + m, s))[first:]
-    if kind == "sphere":
-        draw = draw / np.linalg.norm(draw, axis=1, keepdims=True)
-    return scale * draw
+@dataclass(frozen=True)
+class Block:
+    """Which manifolds and which points of a family: so many, from these numbers on.
 
+    Raises
+    ------
+    ValueError
+        If ``m`` or ``n`` is no whole number from 1, or a first number none from 0.
 
-def _theta(
-    seed: int, trial: int, first_manifold: int, m: int, first_point: int, n: int, k: int
-) -> np.ndarray:
-    """Standard Gaussian θ, (m, n, k): one stream for each point's number."""
-    rows = (
-        generator(seed, trial, "theta", i).standard_normal((first_manifold + m, k))[first_manifold:]
-        for i in range(first_point, first_point + n)
-    )
-    return np.stack(list(rows), axis=1)
+    Examples
+    --------
+    >>> Block(3, 2).theta(0, 0, k=4).shape
+    (3, 2, 4)
+    """
+
+    m: int
+    n: int
+    first_manifold: int = 0
+    first_point: int = 0
+
+    def __post_init__(self) -> None:
+        checks.whole(self.m, "m", 1)
+        checks.whole(self.n, "n", 1)
+        checks.whole(self.first_manifold, "first_manifold", 0)
+        checks.whole(self.first_point, "first_point", 0)
+
+    def gamma(self, seed: int, trial: int, s: int, kind: str, tau: float | None) -> np.ndarray:
+        """Names γ (m, s): one stream, in the order of the manifolds."""
+        last = self.first_manifold + self.m
+        if tau is not None:
+            return separated(last, s, tau=tau, seed=seed, trial=trial)[
+                self.first_manifold :
+            ].numpy()
+        draw = generator(seed, trial, "gamma").standard_normal((last, s))[self.first_manifold :]
+        return draw / np.linalg.norm(draw, axis=1, keepdims=True) if kind == "sphere" else draw
+
+    def theta(self, seed: int, trial: int, k: int) -> np.ndarray:
+        """Standard Gaussian places θ (m, n, k): one stream for each point's number."""
+        last = self.first_manifold + self.m
+        rows = (
+            generator(seed, trial, "theta", i).standard_normal((last, k))[self.first_manifold :]
+            for i in range(self.first_point, self.first_point + self.n)
+        )
+        return np.stack(list(rows), axis=1)
 
 
 def _build(
     family: str,
     functions: tuple[str, ...],
-    V: np.ndarray,
-    W: np.ndarray,
-    gamma: np.ndarray,
-    theta: np.ndarray,
+    maps: tuple[np.ndarray, np.ndarray],
+    latents: tuple[np.ndarray, np.ndarray],
     norm: str,
     dtype: torch.dtype,
 ) -> Manifolds:
-    checks.choice(norm, NORMS, "norm")
-    g, t, v, w = (torch.from_numpy(np.ascontiguousarray(A)) for A in (gamma, theta, V, W))
+    v, w, g, t = (torch.from_numpy(np.ascontiguousarray(A)) for A in (*maps, *latents))
     X = Manifolds(t, g, t, v, w, family, functions, norm).at(g[:, None], t)
     if norm != "none":
         X = on_sphere(X)

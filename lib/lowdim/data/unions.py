@@ -1,8 +1,5 @@
 r"""Synthetic data: unions of subspaces, with every freedom that Part I's text leaves open.
 
-The manifolds of Part IV are drawn by :mod:`lowdim.data.manifolds`, whose two generators are here
-too.
-
 Column i of the clean matrix is :math:`U_k v_i` for the cluster k of i; the noisy matrix adds
 independent Gaussian entries. Columns are ordered by cluster. Each trial draws from a generator of
 its own, made from the seed and the trial's number, so a trial is the same alone and in a batch.
@@ -18,10 +15,9 @@ import torch
 from torch import Tensor
 
 from lowdim import checks
-from lowdim.data.manifolds import analytic_manifolds, linear_manifolds
 from lowdim.seeds import generator
 
-__all__ = ["UnionOfSubspaces", "analytic_manifolds", "linear_manifolds", "union_of_subspaces"]
+__all__ = ["UnionOfSubspaces", "union_of_subspaces"]
 
 BASES = ("orthonormal", "gaussian", "nonnegative")
 COEFFICIENTS = ("gaussian", "uniform", "nonnegative", "constant")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 import torch
@@ -98,9 +98,8 @@ def solved_linear(m: int = 30, n: int = 4, s: int = 3, *, seed: int = 0) -> Solv
     >>> tuple(solved_linear(8, 2, 2).c.shape)
     (8, 200)
     """
-    size: dict[str, Any] = {"ambient": s + 4, "s": s, "k": 2, "spread": 0.7, "seed": seed}
-    train = manifolds.linear_manifolds(m=m, n=n, **size)
-    return solved(train, manifolds.linear_manifolds(m=200, n=1, first_manifold=m, **size))
+    family = manifolds.LinearFamily(ambient=s + 4, s=s, k=2, spread=0.7, seed=seed)
+    return solved(family.draw(m=m, n=n), family.draw(m=200, n=1, first_manifold=m))
 
 
 def lotteries(gamma: Tensor, *, seed: int = 0) -> dict[str, Tensor]:
@@ -200,10 +199,8 @@ def decoders(
     ['rho', 'accuracy']
     """
 
-    def draw(**which: Any) -> Manifolds:
-        return manifolds.analytic_manifolds(
-            family, ambient=ambient, theta_scale=ratio, seed=seed, dtype=torch.float32, **which
-        )
+    world = manifolds.AnalyticFamily(family, ambient=ambient, theta_scale=ratio, seed=seed)
+    draw = partial(world.draw, dtype=torch.float32)
 
     fit = perceptrons.classify(
         draw(m=classes, n=points).X, width=width, epochs=epochs, rate=rate, seed=seed

@@ -12,7 +12,6 @@ Columns are samples, as in :mod:`lowdim.hashing.kernels` and :mod:`lowdim.hashin
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -310,7 +309,7 @@ def linear_split(
     Raises
     ------
     ValueError
-        As :func:`lowdim.data.manifolds.linear_manifolds`.
+        As :class:`lowdim.data.manifolds.LinearFamily`.
 
     Examples
     --------
@@ -318,11 +317,12 @@ def linear_split(
     >>> tuple(D.columns[0].shape), tuple(D.fresh.X.shape), tuple(D.unseen.X.shape)
     ((5, 20), (4, 40, 5), (20, 40, 5))
     """
-    shared: dict[str, Any] = {"ambient": s + k, "s": s, "k": k, "seed": seed, "trial": trial}
+    anywhere = manifolds.LinearFamily(ambient=s + k, s=s, k=k, seed=seed, trial=trial)
+    apart = replace(anywhere, tau=tau)
     drawn = [
-        manifolds.linear_manifolds(m=m, n=n, tau=tau, **shared),
-        manifolds.linear_manifolds(m=m, n=held, tau=tau, first_point=n, **shared),
-        manifolds.linear_manifolds(m=unseen, n=held, first_point=n, first_manifold=m, **shared),
+        apart.draw(m=m, n=n),
+        apart.draw(m=m, n=held, first_point=n),
+        anywhere.draw(m=unseen, n=held, first_point=n, first_manifold=m),
     ]
     Q = torch.linalg.qr(drawn[0].W[0])[0]
     if constant:

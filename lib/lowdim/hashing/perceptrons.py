@@ -67,8 +67,8 @@ def classify(
 
     Examples
     --------
-    >>> from lowdim.data.manifolds import linear_manifolds
-    >>> D = linear_manifolds(m=3, n=10, ambient=5, spread=0.2, tau=0.5, dtype=torch.float32)
+    >>> from lowdim.data.manifolds import LinearFamily
+    >>> D = LinearFamily(ambient=5, spread=0.2, tau=0.5).draw(m=3, n=10, dtype=torch.float32)
     >>> fit = classify(D.X, width=16, epochs=100, decay=0.001)
     >>> fit.accuracy(D.X), tuple(fit.represent(D.X).shape)
     (1.0, (3, 10, 16))

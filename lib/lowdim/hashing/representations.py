@@ -124,9 +124,10 @@ def hash_and_noise(*, seed: int = 0) -> dict[str, Tensor]:
     >>> list(made), round(float(separation.rho(made["noise"], over="mean")), 1)
     (['data', 'a hash', 'noise'], 2.0)
     """
-    curves = manifolds.analytic_manifolds(
-        "sine", m=4, n=120, ambient=2, s=2, k=1, weight_scale=1.0, theta_scale=0.8, seed=seed + 2
+    family = manifolds.AnalyticFamily(
+        "sine", ambient=2, s=2, k=1, weight_scale=1.0, theta_scale=0.8, seed=seed + 2
     )
+    curves = family.draw(m=4, n=120)
     eye = torch.eye(4, dtype=torch.float64)
     spots = 4 * eye[:, :2] - 4 * eye[:, 2:]
     rng = generator(seed, 0, "picture")
