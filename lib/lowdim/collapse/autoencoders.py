@@ -275,7 +275,7 @@ def _train(S: Tensor, lam: float, *, steps: int, seed: int) -> tuple[Tensor, tra
     net = networks.Dense((dim, *widths(dim), dim), activation="identity", bias=False)
     start = net.init(trials=len(S), seed=seed, dtype=torch.float64)
     # Dense is a Network whose attributes cannot be set, which the protocol does not say
-    objective = training.Objective(net, root, penalty=lam)  # type: ignore[arg-type]
+    objective = training.Objective(net, root, penalty=lam)
     run = training.train(objective, start, training.GD(0.01), steps, schedule=steps)
     run = training.train(
         objective,

@@ -187,7 +187,7 @@ def _course(setting: Setting) -> Course:
     penalty = torch.tensor(strength).repeat_interleave(draws, 0)
     # Dense is a Network whose attributes cannot be set, which the protocol does not say
     task = training.Objective(
-        net,  # type: ignore[arg-type]
+        net,
         X,
         Y,
         normalization="sample",
