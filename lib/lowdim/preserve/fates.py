@@ -16,14 +16,20 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from lowdim import checks
 from lowdim.data import unions
 from lowdim.evidence import plots
 from lowdim.evidence.tables import short
+from lowdim.evidence.values import Share
+from lowdim.evidence.verdicts import compared
 from lowdim.nets import networks, training
 from lowdim.preserve import drift
 from lowdim.preserve.starts import Setting, rows
 
-__all__ = ["LOSSES", "PAIRS", "Best", "Fate", "Followed", "best", "draw", "follow", "train"]
+__all__ = [
+    "LOSSES", "PAIRS", "Best", "Fate", "Followed", "best", "both", "draw", "follow", "lines",
+    "standing", "train",
+]  # fmt: skip
 
 LOSSES = {"sum": "summed, as printed", "sample": "per point", "mean": "per entry"}
 METHODS = {"gd": training.GD, "adam": training.Adam}
@@ -170,6 +176,79 @@ def follow(
     )
 
 
+def both(
+    setting: Setting, kind: str, scale: float, loss: str, *, steps: int, noise: float = 0.5
+) -> dict[str, Followed]:
+    """A positive start of the given scale, and a signed one of the usual scale, both followed.
+
+    Examples
+    --------
+    >>> list(both(Setting(size=80, hidden=20, draws=1), "paper's", 1.0, "mean", steps=2))
+    ['W > 0', 'signed W']
+    """
+    data = setting.data(kind, noise)
+    first = {
+        "W > 0": setting.weights("nonnegative", scale),
+        "signed W": setting.weights("uniform", setting.usual),
+    }
+    return {
+        name: follow(setting, data, weights, loss=loss, steps=steps)
+        for name, weights in first.items()
+    }
+
+
+def lines(
+    curves: Mapping[str, Mapping[str, Followed]],
+    marks: Mapping[str, Sequence[bool]],
+    *,
+    start: float,
+    dead: Share,
+) -> list[dict[str, object]]:
+    """What Figure 2 (right) reports beside what was measured in three readings.
+
+    ``curves`` are those of :func:`both` on the paper's data with W in (0, 1), on the paper's data
+    with W scaled, and on non-negative data with W scaled; ``marks`` say of each whether a distance
+    stays at zero, the gradient is zero, and accuracy is better. ``start`` is the scale-free
+    gradient of the first before training, ``dead`` counts the runs that died on non-negative data
+    from W in (0, 1).
+
+    Examples
+    --------
+    >>> run = Followed([0, 9], torch.zeros(2, 1, 3), 21.04, 0.5)
+    >>> curves = dict.fromkeys("ABC", {"W > 0": run, "signed W": run})
+    >>> marks = dict.fromkeys("ABC", (True, False, False))
+    >>> found = lines(curves, marks, start=3.61, dead=Share(6, 6))
+    >>> [line["agrees"] for line in found], found[3]["measured"]
+    ([True, True, True, False, True, False, False], [3.6, 21.0])
+    """
+    first, second, _ = curves
+    one, scaled = "paper's data, W in (0, 1)", "paper's data, W in (0, m^(−1/2))"
+    told = (
+        f"{one}, loss per entry",
+        f"{scaled}, loss per point",
+        "non-negative data, W in (0, m^(−1/2))",
+    )
+    what = "$d(X^*,Y)$ and $d(WX,Y)$ at the end, $W>0$"
+    found = []
+    for (title, runs), reading in zip(curves.items(), told, strict=True):
+        ends = [round(runs["W > 0"].end(pair), 2) for pair in ("X*,Y", "WX,Y")]
+        found.append(compared(what, "zero throughout", ends, reading, marks[title][0]))
+    what = "gradient, scale-free, at the start and at the end"
+    slopes = [float(short(value, 2)) for value in (start, curves[first]["W > 0"].gradient)]
+    still = marks[first][1] or marks[second][1]
+    found.append(compared(what, "numerically zero", slopes, one, still))
+    what, where = (
+        "gradient exactly 0 after training, all units dead",
+        "non-negative data, W in (0, 1)",
+    )
+    found.append(compared(what, "numerically zero", dead, where, dead.count > 0))
+    what = "accuracy from $P(Y)$, $W>0$ and signed $W$"
+    for title, reading in ((first, one), (second, scaled)):
+        right = [round(run.accuracy, 2) for run in curves[title].values()]
+        found.append(compared(what, "improves over others", right, reading, marks[title][2]))
+    return found
+
+
 @dataclass(frozen=True)
 class Best:
     """The best run of a grid of rates: its loss over that of the zero network, accuracy, rate.
@@ -225,6 +304,33 @@ def best(
     if top is None:
         return Best()
     return Best(top.share, float(drift.accuracy(rows(top.output), data.labels).mean()), at)
+
+
+def standing(pairs: Sequence[tuple[Best, Best]], what: str) -> list[int]:
+    """In how many pairs the first is ahead, behind and level, in ``"loss"`` or in ``"accuracy"``.
+
+    Ahead and behind mean by more than 1 % of the loss, or by more than 0.02 in accuracy.
+
+    Raises
+    ------
+    ValueError
+        If ``what`` is neither.
+
+    Examples
+    --------
+    >>> pairs = [(Best(0.5, 0.9), Best(0.6, 0.89)), (Best(0.5, 0.9), Best(0.2, 0.8))]
+    >>> standing(pairs, "loss"), standing(pairs, "accuracy")
+    ([1, 1, 0], [1, 0, 1])
+    """
+    checks.choice(what, ("loss", "accuracy"), "what")
+
+    def ahead(a: Best, b: Best) -> bool:
+        if what == "loss":
+            return a.share < 0.99 * b.share
+        return (a.accuracy or 0.0) - (b.accuracy or 0.0) > 0.02
+
+    counts = [sum(ahead(a, b) for a, b in pairs), sum(ahead(b, a) for a, b in pairs)]
+    return [*counts, len(pairs) - sum(counts)]
 
 
 def draw(curves: Mapping[str, Mapping[str, Followed]], *, level: float) -> Figure:

@@ -14,6 +14,7 @@ from math import log
 import torch
 from torch import Tensor
 
+from lowdim.evidence.tables import short
 from lowdim.linalg import curvature
 
 __all__ = ["Steepness", "at", "log_determinant", "loss"]
@@ -46,6 +47,12 @@ class Steepness:
     smallest: float
     largest: float
     tied: float
+
+    @property
+    def cells(self) -> list[str]:
+        """All but the last as cells of a table, two significant digits."""
+        values = (self.output, self.gradient, self.least, self.smallest, self.largest)
+        return [short(value, 2) for value in values]
 
 
 def at(X: Tensor, W: Tensor, V: Tensor, *, seed: int) -> Steepness:
