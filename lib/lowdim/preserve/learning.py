@@ -7,7 +7,7 @@ orthogonal, as in :mod:`lowdim.preserve.drift`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,17 +16,20 @@ import torch
 from torch import Tensor
 
 from lowdim.data import unions
+from lowdim.evidence.tables import Table
 from lowdim.linalg import subspaces
 from lowdim.nets import networks, training
 from lowdim.nets.batches import Batches
 from lowdim.nets.optimizers import Optimizer
 from lowdim.preserve import drift
 
-__all__ = ["CLUSTERS", "MEASURED", "RANK", "Fitted", "Setting", "spent", "top"]
+__all__ = ["CLUSTERS", "MEASURED", "RANK", "SPENT", "Fitted", "Setting", "spent", "table", "top"]
 
 RANK, CLUSTERS = 16, 4
 MEASURED = ("truth Y", "truth WX", "data Y", "data WX")
 """The traces of a fit: Y or WX, from the clean row space (truth) or from that of X (data)."""
+SPENT = ("loss", "first", "lowest", "step", "last", "away", "accuracy")
+"""What :func:`spent` tells of a fit, in this order."""
 
 
 def top(A: Tensor) -> Tensor:
@@ -266,3 +269,23 @@ def spent(fitted: Fitted, setting: Setting) -> list[float]:
     values = (loss[-1] / loss[0], d[0], d[low], fitted.run.trace_steps[low], d[-1])
     away, accuracy = trace["data Y"][-1].mean(), setting.read(top(fitted.outputs()[1]))
     return [float(value) for value in (*values, away, accuracy)]
+
+
+def table(fits: Mapping[str, Sequence[float]]) -> Table:
+    """One line for each fit, from what :func:`spent` tells of it.
+
+    Examples
+    --------
+    >>> print(table({"a": [0.5, 0.9, 0.8, 10.0, 0.8, 0.7, 1.0]}))
+    run  loss  d first  d lowest  at step  d last  d(X) last  acc Y
+    a    0.50     0.90      0.80       10    0.80       0.70   1.00
+    """
+    header = ("run", "loss", "d first", "d lowest", "at step", "d last", "d(X) last", "acc Y")
+    rows = []
+    for name, line in fits.items():
+        cells = (
+            f"{v:.0f}" if what == "step" else f"{v:.2f}"
+            for what, v in zip(SPENT, line, strict=True)
+        )
+        rows.append((name, *cells))
+    return Table(header, rows)

@@ -336,7 +336,16 @@ def others(
 
 
 def lines(runs: Mapping[str, Fitted], tried: Tried) -> list[dict[str, object]]:
-    """Figure 2, centre, line by line: the runs on :data:`lowdim.preserve.foils.KINDS`, readings."""
+    """Figure 2, centre, line by line: the runs on :data:`lowdim.preserve.foils.KINDS`, readings.
+
+    Examples
+    --------
+    >>> setting = Setting(80, 20)
+    >>> runs = {kind: foils.trained(setting, kind, draws=1, steps=1) for kind in foils.KINDS}
+    >>> found = Tried(others(setting, data(setting, draws=1), steps=1, longer=1))
+    >>> [line["agrees"] for line in lines(runs, found)][-1]
+    False
+    """
     main, none, _, strong, printed, noise = (runs[kind] for kind in foils.KINDS)
     from_truth, from_data = (f"distance of $P(Y)$ from $P({to})$" for to in ("X^*", "X"))
     others: tuple[Key, ...] = (LONGER, ("D, U_k orthogonal", "1/√m", "sample"))
