@@ -6,11 +6,15 @@ and say so. The others look at the committed records and need no data.
 
 from __future__ import annotations
 
-import ast
+from functools import cache
 
 import pytest
 from lowdim.data import images
-from lowdim.publish import chapters, records, running
+from lowdim.evidence.archive import Kept
+from lowdim.evidence.values import decode
+from lowdim.preserve import image_pictures, portraits
+from lowdim.publish import chapters, records, running, words
+from matplotlib.figure import Figure
 
 ROOT = chapters.find_root()
 NAME = "preserve/real_data"
@@ -54,6 +58,7 @@ def test_the_chapter_runs_on_real_images(name: str) -> None:
         assert folder not in str(record), "a record must not say where on this machine the data lie"
 
 
+@cache
 def kept() -> dict[str, dict]:
     """The committed records of the chapter, by data set."""
     found = (ROOT / "book" / "records" / "preserve").glob("real_data.*.json")
@@ -73,34 +78,54 @@ def test_a_kept_record_is_what_its_preset_asks_for(name: str) -> None:
     chapter, record = chapters.load(NAME, root=ROOT), kept()[name]
     assert record["preset"] == name
     assert record["parameters"] == chapter.defaults | chapter.presets[name], "record it again"
-    data, numbers = record["data"], record["numbers"]
+    data, values = record["data"], record["values"]
     assert data["name"] == record["parameters"]["dataset"]
     assert data["licence"] and data["source"].startswith("http")
     assert data["taken"] == 2 * record["parameters"]["per_class"] * data["classes"]
     for target in ("autoencoder", "classifier", "shuffled"):
-        for score in numbers[f"{target}_projector"]:
+        for score in values[f"{target}_projector"]:
             assert all(-1 <= value <= 1 for value in score)
         for key in ("start", "end"):
-            assert all(0 <= d <= 1 for pair in numbers[f"{target}_{key}"] for d in pair)
-    for price, mass in zip(numbers["price"], numbers["off_block"], strict=True):
+            assert all(0 <= d <= 1 for pair in values[f"{target}_{key}"] for d in pair)
+    for price, mass in zip(values["price"], values["off_block"], strict=True):
         assert (mass / 2) ** 0.5 - 0.01 <= price <= mass**0.5 + 1e-3  # o/2 ≤ π² ≤ o, in the mean
     assert sorted(claim["id"] for claim in record["claims"]) == sorted(chapter.claims)
 
 
-def test_what_the_page_reads_from_a_record_is_in_it() -> None:
-    """Every key of ``numbers`` that the chapter looks up by a literal name exists in a record."""
-    from lowdim.publish.chapters import code_cells
+@pytest.mark.parametrize("name", sorted(kept()))
+def test_what_the_page_reads_from_a_record_is_in_it(name: str) -> None:
+    """A record answers all that tables, figures and verdicts ask, and what the words insert."""
+    record = kept()[name]
+    found = portraits.restored(Kept(record))
+    assert found is not None
+    by_id = {claim["id"]: claim for claim in record["claims"]}
+    title, dataset = record["data"]["title"], record["data"]["name"]
+    for number, names in portraits.FIGURES.items():
+        inside = dataset in names
+        lines = [line["agrees"] for line in found.panel_lines(title)] if inside else []
+        ruled = by_id[f"preserve.figure-{number}"]
+        assert [line["agrees"] for line in ruled["lines"]] == lines
+        words = [found.panel()] if inside else []
+        assert ruled["verdict"] == portraits.overall(words, missing=len(names) - len(words))
+        expected = [found.panel() if each == dataset else "no run" for each in names]
+        assert record["values"][f"panels_{number}"] == expected
+    section = by_id["preserve.section-8"]
+    assert [line["agrees"] for line in section["lines"]] == [
+        line["agrees"] for line in found.section_lines(title)
+    ]
+    counts = portraits.over_sets({dataset: found})
+    for key in ("unmet", "apart", "closed_near"):
+        assert decode(record["values"][key]) == counts[key]
+    assert len(found.score_cells()) == 4 and len(found.change_cells()) == 7
+    assert all(0 <= distance <= 1 for distance in found.ends())
+    assert isinstance(image_pictures.six_to_nine({dataset: found}), Figure)
 
-    text = (ROOT / "notebooks" / f"{NAME}.md").read_text(encoding="utf-8")
-    wanted = {
-        node.slice.value
-        for cell in code_cells(text)
-        for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "q"
-        and isinstance(node.slice, ast.Constant)
-    }
+
+def test_what_the_words_insert_of_verdicts_is_in_every_record() -> None:
+    said = words.of_chapter(ROOT, NAME)
+    shown = [*said.evidence.values(), *(s.says for s in said.statements.values())]
+    shown += [text for slips in said.errata.values() for slip in slips for text in slip.values()]
+    wanted = set().union(*map(words.names, shown))
     assert wanted
     for name, record in kept().items():
-        assert wanted <= set(record["numbers"]), name
+        assert wanted <= set(record["values"]) | set(record["parameters"]), name
