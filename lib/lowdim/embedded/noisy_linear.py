@@ -56,6 +56,11 @@ class Fitted:
         return self.after.norm(dim=-1).numpy()
 
     @property
+    def off(self) -> np.ndarray:
+        """How far they are from those of the minimum, relatively, (levels - 1, nets)."""
+        return np.abs(self.sizes[:-1] / self.minimum.norm(dim=-1).numpy() - 1)
+
+    @property
     def carried(self) -> Tensor:
         """The first layer's normal columns as they start, through the trained layers above."""
         above = reduce(lambda product, W: product @ W, reversed(self.end[1:]))

@@ -1,13 +1,13 @@
 """The stability metric of ReLU networks against the size of the noise and of the data.
 
 A :class:`Protocol` says how networks are trained; :func:`by_size` and :func:`by_way` measure them
-for several numbers of points, :func:`by_noise` for several sizes of the noise. The values are the
-sum of sin πx over three directions.
+for several numbers of points, :func:`by_noise` for several sizes of the noise, :func:`study` all of
+it at several depths. The values are the sum of sin πx over three directions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,9 +16,20 @@ from torch import Tensor, pi, sin
 
 from lowdim import checks
 from lowdim.embedded import noise
+from lowdim.evidence.rates import exponent
 from lowdim.evidence.values import Estimate
 
-__all__ = ["ByNoise", "BySize", "Protocol", "by_noise", "by_size", "by_way", "trend"]
+__all__ = [
+    "LEVELS", "TABLE_1", "ByNoise", "BySize", "Protocol", "Study", "by_noise", "by_size", "by_way",
+    "study", "trend",
+]  # fmt: skip
+
+LEVELS = (*(2.0**-k for k in range(6)), 0.0)  # of the noise: the paper's range, and none
+TABLE_1 = {  # the printed β by depth, for one to ten noisy directions
+    2: (0.40, 0.40, 0.35, 0.36, 0.35, 0.39, 0.38, 0.33, 0.38, 0.37),
+    4: (0.42, 0.37, 0.40, 0.34, 0.43, 0.39, 0.42, 0.43, 0.43, 0.41),
+    6: (0.46, 0.38, 0.40, 0.44, 0.44, 0.41, 0.43, 0.46, 0.46, 0.46),
+}
 
 _METRIC, _WIDE = 0.25, 0.5  # γ; and its root, where the text has a variance
 
@@ -178,3 +189,146 @@ def trend(sizes: Sequence[int], codims: Sequence[int], metric: np.ndarray) -> Es
     betas = -np.polyfit(np.log(sizes), logs, 1)[0].reshape(len(codims), -1)
     tilt = np.polyfit(np.log(codims), betas, 1)[0]
     return Estimate(float(tilt.mean()), float(2 * tilt.std(ddof=1) / len(tilt) ** 0.5))
+
+
+@dataclass(frozen=True)
+class Study:
+    """What was measured of networks of several depths.
+
+    tables: by size and codimension, the epochs fixed; series: by what is kept fixed, the metric
+    (sizes, nets) at the ``middle`` codimension; normal, everywhere: by the noise :data:`LEVELS`, in
+    the normal directions and in all.
+    """
+
+    sizes: tuple[int, ...]
+    codims: tuple[int, ...]
+    tables: Mapping[int, BySize]
+    series: Mapping[int, Mapping[str, np.ndarray]]
+    normal: Mapping[int, ByNoise]
+    everywhere: Mapping[int, ByNoise]
+
+    @property
+    def depths(self) -> list[int]:
+        """The depths of the networks."""
+        return list(self.tables)
+
+    @property
+    def middle(self) -> int:
+        """The codimension in the middle of the list."""
+        return self.codims[len(self.codims) // 2]
+
+    def beta(self, metric: np.ndarray) -> Estimate:
+        """The exponent of 1/N in a metric (sizes, nets)."""
+        slope, error = exponent(self.sizes, metric.T)
+        return Estimate(-slope, error)
+
+    @property
+    def cells(self) -> dict[tuple[int, int], Estimate]:
+        """β by depth and codimension, the epochs fixed."""
+        return {
+            (depth, dy): self.beta(table.metric[:, j])
+            for depth, table in self.tables.items()
+            for j, dy in enumerate(self.codims)
+        }
+
+    @property
+    def means(self) -> list[Estimate]:
+        """The mean of the cells of each depth; their errors are taken as independent."""
+        cells = self.cells
+        rows = [np.array([[*cells[depth, dy]] for dy in self.codims]) for depth in self.depths]
+        return [
+            Estimate(float(row[:, 0].mean()), float(np.linalg.norm(row[:, 1]) / len(row)))
+            for row in rows
+        ]
+
+    @property
+    def ways(self) -> dict[int, dict[str, Estimate]]:
+        """β at the middle codimension, by depth and by what is kept fixed."""
+        return {
+            depth: {way: self.beta(metric) for way, metric in each.items()}
+            for depth, each in self.series.items()
+        }
+
+    @property
+    def wide(self) -> list[Estimate]:
+        """β at the middle codimension with y of variance 1/4, for each depth."""
+        at = self.codims.index(self.middle)
+        return [self.beta(table.wide[:, at]) for table in self.tables.values()]
+
+    @property
+    def trends(self) -> list[Estimate]:
+        """The :func:`trend` of β in the codimension, for each depth."""
+        return [trend(self.sizes, self.codims, table.metric) for table in self.tables.values()]
+
+    @property
+    def by_codim(self) -> list[Estimate]:
+        """The exponent in d_y of the metric at the largest size, for each depth."""
+        if len(self.codims) < 2:
+            return [Estimate(np.nan, np.nan)] * len(self.tables)
+        return [exponent(self.codims, table.metric[-1].T) for table in self.tables.values()]
+
+    def by_sigma(self, count: int = 6) -> list[Estimate]:
+        """The exponent in σ of the metric over the ``count`` largest levels, for each depth."""
+        runs = self.normal.values()
+        return [exponent(LEVELS[:count], run.metric[:count].T) for run in runs]
+
+    @property
+    def cross(self) -> np.ndarray:
+        """All means of 2 Δ (f - g): where one is positive, squares do not add."""
+        return np.stack(
+            [run.cross for runs in (self.normal, self.everywhere) for run in runs.values()]
+        )
+
+    @property
+    def misordered(self) -> int:
+        """Neighbouring levels at which more noise everywhere raises the metric, or lowers the loss.
+
+        By more than two standard errors.
+        """
+        return sum(_rises(run.metric) + _rises(1 / run.clean) for run in self.everywhere.values())
+
+
+def _rises(values: np.ndarray) -> int:
+    """At how many neighbouring levels (levels, nets) more noise means more, by two errors."""
+    step = np.diff(np.log(values[:-1]), axis=0)  # the noise falls along the axis
+    error = step.std(1, ddof=1) / step.shape[1] ** 0.5
+    return int((step.mean(1) < -2 * error - 1e-12).sum())
+
+
+def study(
+    how: Protocol,
+    depths: Sequence[int],
+    sizes: Sequence[int],
+    codims: Sequence[int],
+    *,
+    sigma: float,
+    points: int,
+) -> Study:
+    """Train and measure networks of every depth.
+
+    ``sigma`` is the noise where ``sizes`` and ``codims`` vary, ``points`` the number of points
+    where the noise does.
+
+    Examples
+    --------
+    >>> how = Protocol(2, 6, epochs=2, batch=10, rate=0.03, samples=50, seed=0)
+    >>> seen = study(how, [2], [20, 40], [1, 2], sigma=0.25, points=30)
+    >>> seen.middle, list(seen.ways[2]), len(seen.by_sigma())
+    (2, ['epochs', 'steps', 'length only'], 1)
+    """
+    codims, sizes = tuple(codims), tuple(sizes)
+    middle = codims[len(codims) // 2]
+    tables: dict[int, BySize] = {}
+    series: dict[int, dict[str, np.ndarray]] = {}
+    noises: tuple[dict[int, ByNoise], ...] = ({}, {})
+    for depth in depths:
+        tables[depth] = by_size(how, depth, sizes, codims, sigma=sigma)
+        epochs = tables[depth].metric[:, codims.index(middle)]
+        series[depth] = {"epochs": epochs}
+        for way in ("steps", "length only"):
+            series[depth][way] = by_way(
+                how, depth, sizes, middle, way, sigma=sigma, largest=epochs[-1]
+            )
+        for everywhere, runs in enumerate(noises):
+            runs[depth] = by_noise(how, depth, LEVELS, points=points, everywhere=bool(everywhere))
+    return Study(sizes, codims, tables, series, *noises)
