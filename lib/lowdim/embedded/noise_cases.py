@@ -12,7 +12,7 @@ from torch import Tensor
 from lowdim.embedded.two_hidden import lone_neuron
 from lowdim.evidence.attacks import Case, Sampler, normal, uniform
 
-__all__ = ["bent", "counts", "kinks", "moments", "networks", "pairs", "waves"]
+__all__ = ["bent", "counts", "in_range", "kinks", "moments", "networks", "pairs", "waves"]
 
 Instances = tuple[dict[str, Sampler], dict[str, Case]]
 
@@ -77,6 +77,17 @@ def waves() -> Instances:
     ['a', 'b', 's']
     """
     return {"a": normal(3), "b": normal(3), "s": uniform(low=np.log(0.03), high=np.log(3))}, {}
+
+
+def in_range(free: Case) -> Case:
+    """The case with its logarithm of the noise, s, cut to where quadrature is sure.
+
+    Examples
+    --------
+    >>> in_range({"s": torch.tensor([9.0])})["s"].tolist()
+    [1.5]
+    """
+    return {**free, "s": free["s"].clamp(np.log(0.03), 1.5)}
 
 
 def moments() -> Instances:

@@ -15,7 +15,7 @@ from lowdim.evidence.tables import Table
 from lowdim.evidence.values import decode
 from lowdim.evidence.verdicts import compared
 
-__all__ = ["as_table", "equation_4_3", "figure_2_6", "figure_3_3", "table_1"]
+__all__ = ["as_table", "equation_4_3", "exponents", "figure_2_6", "figure_3_3", "table_1"]
 
 Line = dict[str, Any]
 
@@ -140,3 +140,24 @@ def as_table(lines: Sequence[Mapping[str, Any]]) -> Table:
         for line in lines
     ]
     return Table(("quantity", "reported", "measured (± 2 s.e.)", "agrees"), rows)
+
+
+def exponents(seen: Study) -> Table:
+    """β as printed and as measured by codimension, and with something else fixed in the middle one.
+
+    Examples
+    --------
+    >>> from lowdim.embedded.noisy_relu import Protocol, study
+    >>> how = Protocol(2, 6, epochs=2, batch=10, rate=0.03, samples=50, seed=0)
+    >>> exponents(study(how, [2], [20, 40], [1, 2], sigma=0.25, points=30)).header
+    ('L', 'd_y = 1', 'd_y = 2', 'steps, d_y = 2', 'length only, d_y = 2')
+    """
+    rows: list[tuple[str, ...]] = []
+    for L in seen.depths:
+        printed = [f"{TABLE_1[L][dy - 1]:.2f}" for dy in seen.codims]
+        rows.append((f"{L}, printed", *printed, "–", "–"))
+        _, *others = seen.ways[L].values()
+        found = [*(seen.cells[L, dy] for dy in seen.codims), *others]
+        rows.append((f"{L}, measured", *(f"{beta:.2f}" for beta in found)))
+    fixed = [f"{way}, d_y = {seen.middle}" for way in ("steps", "length only")]
+    return Table(("L", *(f"d_y = {dy}" for dy in seen.codims), *fixed), rows)

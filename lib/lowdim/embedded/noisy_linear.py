@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from lowdim import checks
-from lowdim.embedded import noise
+from lowdim.embedded import noise, tradeoff
 from lowdim.nets import training
 from lowdim.nets.networks import Dense
 from lowdim.seeds import generator
@@ -124,16 +124,17 @@ def time_of(N: int, *, epochs: int, rate: float) -> float:
     return sum(training.cosine_rates(rate, rate / 100, epochs)) * -(-N // 50)
 
 
-def unlearned(depth: int, sigma: float | np.ndarray, time: float, *, size: float) -> np.ndarray:
+def unlearned(depth: int, sigma: float | np.ndarray, time: float) -> np.ndarray:
     """The share of the initial normal weights left after ``time``, for balanced layers.
 
-    The slow eigenvalue is ‖w‖^(2 - 2/L) σ² where w has the norm ``size``.
+    The slow eigenvalue is ‖w‖^(2 - 2/L) σ² with w the weights that fit all points.
 
     Examples
     --------
-    >>> float(unlearned(2, 0.0, 10.0, size=3.0))
-    1.0
+    >>> float(unlearned(2, 0.0, 10.0)), bool(unlearned(4, 0.1, 9.0) < unlearned(2, 0.1, 9.0))
+    (1.0, True)
     """
+    size = float(np.linalg.norm(tradeoff.sloping().weights(0.0)))
     return np.exp(-(size ** (2 - 2 / depth)) * np.asarray(sigma) ** 2 * time)
 
 
