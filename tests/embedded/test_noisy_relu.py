@@ -1,0 +1,109 @@
+"""ReLU networks against noise and data: ways that must agree, exponents of known laws, lines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lowdim.embedded import noise_lines, noisy_relu
+from lowdim.evidence import Estimate
+
+HOW = noisy_relu.Protocol(2, 6, epochs=4, batch=10, rate=0.03, samples=60, seed=0)
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return noisy_relu.study(HOW, [2, 4], [20, 40], [1, 3], sigma=0.25, points=30)
+
+
+def test_one_codimension_alone_and_among_others(tiny):
+    alone = noisy_relu.by_size(HOW, 2, [20], [1], sigma=0.25).metric
+    assert np.allclose(alone[0, 0], tiny.tables[2].metric[0, 0], rtol=1e-4)
+
+
+def test_ways_agree_at_the_largest_size(tiny):
+    for each in tiny.series.values():
+        assert all(np.array_equal(S[-1], each["epochs"][-1]) for S in each.values())
+        assert not np.allclose(each["steps"][0], each["epochs"][0])
+
+
+def test_fixed_steps_are_longer_training(tiny):
+    longer = noisy_relu.Protocol(2, 6, epochs=8, batch=10, rate=0.03, samples=60, seed=0)
+    wanted = noisy_relu.by_size(longer, 2, [20], [3], sigma=0.25).metric[0, 0]
+    assert np.allclose(tiny.series[2]["steps"][0], wanted, rtol=1e-5)
+
+
+def test_a_way_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="way must be one of 'steps', 'length only'"):
+        noisy_relu.by_way(HOW, 2, [20, 40], 1, "time", sigma=0.25, largest=np.ones(2))
+
+
+def test_without_noise_both_kinds_are_the_same(tiny):
+    same = zip(tiny.normal[2], tiny.everywhere[2], strict=True)
+    assert all(np.array_equal(a[-1], b[-1]) for a, b in same)
+    assert not np.allclose(tiny.normal[2].clean[0], tiny.everywhere[2].clean[0])
+
+
+def law(beta, tilt=0.0, sigma=-2.0, seed=0):
+    """A study of metrics that obey a power law, up to a factor for each network."""
+    sizes, codims = (10, 20, 40), (1, 2, 4)
+    N, dy = np.array(sizes)[:, None, None], np.array(codims)[:, None]
+    own = np.exp(np.random.default_rng(seed).standard_normal(3))
+    S = own * N ** -(beta + tilt * np.log(dy)) * dy**0.5
+    levels = np.array(noisy_relu.LEVELS)[:, None]
+    with np.errstate(divide="ignore"):
+        by_noise = own * np.where(levels > 0, levels**sigma, 1e9)
+    runs = {2: noisy_relu.ByNoise(by_noise, 1 / by_noise, 0 * by_noise)}
+    table, ways = noisy_relu.BySize(S, S), ("epochs", "steps", "length only")
+    return noisy_relu.Study(
+        sizes, codims, {2: table}, {2: dict.fromkeys(ways, S[:, 1])}, runs, runs
+    )
+
+
+def test_exponents_of_a_law():
+    seen = law(0.4, tilt=0.1)
+    assert seen.middle == 2
+    assert seen.cells[2, 1].value == pytest.approx(0.4)
+    assert seen.means[0].value == pytest.approx(0.4 + 0.1 * np.log(2))
+    assert seen.trends[0].value == pytest.approx(0.1)
+    assert seen.by_sigma()[0].value == pytest.approx(-2) == seen.by_sigma(3)[0].value
+    assert law(0.4).by_codim[0].value == pytest.approx(0.5)
+
+
+def test_order_is_judged_by_sign():
+    assert law(0.4).misordered == 0  # more noise: a smaller metric, a larger loss
+    assert law(0.4, sigma=2.0).misordered == 10
+
+
+def test_one_codimension_has_no_exponent():
+    seen = noisy_relu.study(HOW, [2], [20, 40], [2], sigma=0.25, points=30)
+    assert np.isnan(seen.by_codim[0].value)
+
+
+def test_lines_of_a_law_agree_with_the_paper():
+    lines = noise_lines.figure_3_3(law(0.4))
+    assert all(line["agrees"] for line in lines) and len(lines) == 4
+    assert [line["agrees"] for line in noise_lines.figure_3_3(law(1.2, sigma=-0.5))] == [
+        False, True, True, False,
+    ]  # fmt: skip
+    cells = noise_lines.table_1(law(0.38), "a law")
+    assert all(line["agrees"] for line in cells)
+    assert not noise_lines.table_1(law(0.38, tilt=0.3), "a law")[-1]["agrees"]
+
+
+def test_a_law_in_the_data_is_none_in_the_length():
+    epsilon, length, steps = noise_lines.equation_4_3(law(0.4))
+    assert (epsilon["agrees"], length["agrees"], steps["agrees"]) == (True, False, True)
+    assert length["reported"] == 0 and "0.40" in steps["reading"]
+
+
+def test_tables_show_estimates(tiny):
+    table = noise_lines.exponents(tiny)
+    assert [row[0] for row in table.rows] == [
+        "2, printed",
+        "2, measured",
+        "4, printed",
+        "4, measured",
+    ]
+    assert table.rows[0][1:3] == ("0.40", "0.35")
+    shown = noise_lines.as_table(noise_lines.table_1(tiny, "tiny")[:1])
+    assert shown.rows[0][2] == f"{Estimate(*tiny.cells[2, 1]):.2f}"
