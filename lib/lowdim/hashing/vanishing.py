@@ -37,8 +37,8 @@ class Data:
     tau: float = 0.5
     seed: int = 0
 
-    def draw(self, trial: int) -> invariance.Split:
-        """The data of one trial.
+    def draw(self, trial: int, *, constant: float = 0.0) -> invariance.Split:
+        """The data of one trial; a ``constant`` other than 0 is appended to every point.
 
         Examples
         --------
@@ -51,6 +51,7 @@ class Data:
             s=self.latent,
             k=self.moves,
             tau=self.tau,
+            constant=constant,
             seed=self.seed,
             trial=trial,
         )
