@@ -26,8 +26,8 @@ def test_centred_points_have_mean_zero_and_those_on_the_sphere_length_one():
 
 def test_test_points_are_others_of_the_same_manifolds_and_unseen_ones_follow():
     world = SMALL.world("sine", inputs="as drawn", few=3)
-    sizes = {"ambient": 25, "seed": 2, "dtype": torch.float32}
-    all_points = manifolds.analytic_manifolds("sine", m=7, n=22, **sizes)
+    family = manifolds.AnalyticFamily("sine", ambient=25, seed=2)
+    all_points = family.draw(m=7, n=22, dtype=torch.float32)
     torch.testing.assert_close(world.train, all_points.X[:4, :12])
     torch.testing.assert_close(world.test, all_points.X[:4, 12:])
     torch.testing.assert_close(world.unseen, all_points.X[4:, :5])

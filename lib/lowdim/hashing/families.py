@@ -1,6 +1,6 @@
 r"""Networks that tell manifolds of the paper's five synthetic families apart, and their ρ.
 
-Points are x = Σ φᵢ(Vᵢγ + Wᵢθ) (:func:`lowdim.data.manifolds.analytic_manifolds`) with γ and θ in
+Points are x = Σ φᵢ(Vᵢγ + Wᵢθ) (:class:`lowdim.data.manifolds.AnalyticFamily`) with γ and θ in
 eleven dimensions. A network of two hidden layers learns the number of the manifold; it is measured
 on its training points, on test points of the same manifolds and on unseen manifolds. ρ is the mean
 distance between points of two manifolds over the mean distance between two points of one.
@@ -180,15 +180,14 @@ class Task:
             If family or inputs are unknown.
         """
         checks.choice(inputs, INPUTS, "inputs")
-        make = partial(
-            manifolds.analytic_manifolds,
+        described = manifolds.AnalyticFamily(
             family,
             ambient=self.ambient if ambient is None else ambient,
             terms=terms,
             seed=self.seed,
             trial=trial,
-            dtype=torch.float32,
         )
+        make = partial(described.draw, dtype=torch.float32)
         new = make(m=few, n=5, first_manifold=self.classes)
         train = make(m=self.classes, n=self.per_class).X
         test = make(m=self.classes, n=TESTED, first_point=self.per_class).X

@@ -1,6 +1,6 @@
 """What linear maps see of analytic manifolds: γ up to a remainder, and nothing where all is even.
 
-Manifolds are those of :func:`lowdim.data.manifolds.analytic_manifolds`. Beside them, the mean
+Manifolds are those of :class:`lowdim.data.manifolds.AnalyticFamily`. Beside them, the mean
 squared distances of raw points under Gaussian maps, by a quadrature that is exact.
 """
 
@@ -73,9 +73,8 @@ def tangled(
     >>> bool(case["within"] <= case["two_norms"]) and bool(case["two_norms"] <= case["taylor"])
     True
     """
-    D = manifolds.analytic_manifolds(
-        family, m=count, n=4, ambient=d, s=s, k=k, seed=seed, trial=trial
-    )
+    described = manifolds.AnalyticFamily(family, ambient=d, s=s, k=k, seed=seed, trial=trial)
+    D = described.draw(m=count, n=4)
     L = baselines.untangle(D.V, D.W, [SLOPE[f] for f in D.functions])
     args = [D.gamma[:, None] @ V.mT + D.theta @ W.mT for V, W in zip(D.V, D.W, strict=True)]
     line, bound = torch.zeros_like(D.X), 0.0
@@ -130,7 +129,7 @@ def even_fit(family: str, *, seed: int = 0, trial: int = 0) -> tuple[float, floa
     >>> longest < 1e-9, abs(fitted - zero) < 1e-9
     (True, True)
     """
-    D = manifolds.analytic_manifolds(family, m=60, n=1, ambient=20, seed=seed, trial=trial)
+    D = manifolds.AnalyticFamily(family, ambient=20, seed=seed, trial=trial).draw(m=60, n=1)
     C = torch.from_numpy(generator(seed, trial, "features").standard_normal((20, 15)))
     X = torch.cat([D.X[:, 0], D.at(-D.gamma, -D.theta[:, 0])])
     R, G = torch.relu(X @ C)[:, None], torch.cat([D.gamma, -D.gamma])

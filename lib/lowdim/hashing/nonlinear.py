@@ -72,16 +72,13 @@ class World:
 
 @lru_cache(maxsize=32)
 def _draw(world: World, rep: int) -> Sample:
-    def make(m: int, n: int, first: int) -> Tensor:
-        return manifolds.analytic_manifolds(
-            "sine", m=m, n=n, first_manifold=first, trial=rep, seed=world.seed, ambient=AMBIENT,
-            s=LATENT, k=2, gamma="sphere", norm="divide", weight_scale=1.0, theta_scale=0.3,
-            tau=0.7,
-        ).X  # fmt: skip
-
+    family = manifolds.AnalyticFamily(
+        "sine", trial=rep, seed=world.seed, ambient=AMBIENT, s=LATENT, k=2, gamma="sphere",
+        norm="divide", weight_scale=1.0, theta_scale=0.3, tau=0.7,
+    )  # fmt: skip
     C = kernels.random_layer(world.width, INPUTS, seed=world.seed, trials=rep + 1)[rep]
-    points = make(NEW, HELD, world.manifolds)
-    pool = make(world.manifolds, world.points + HELD, 0)
+    points = family.draw(m=NEW, n=HELD, first_manifold=world.manifolds).X
+    pool = family.draw(m=world.manifolds, n=world.points + HELD).X
     return Sample(threelayer.features(pool, C), threelayer.features(points, C), points)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -112,14 +112,15 @@ def _networks(
     unseen: int,
     seed: int,
 ) -> tuple[Run, ...]:
-    family: dict[str, Any] = {"ambient": INPUTS - 1, "s": 3, "k": 2, "gamma": "sphere"}
-    family |= {"norm": "divide", "weight_scale": 1.0, "theta_scale": 0.3, "seed": seed}
+    family = manifolds.AnalyticFamily(
+        "sine", ambient=INPUTS - 1, s=3, k=2, gamma="sphere", norm="divide", weight_scale=1.0,
+        theta_scale=0.3, seed=seed,
+    )  # fmt: skip
     C = kernels.random_layer(width, INPUTS, seed=seed)
 
     def features(m: int, n: int, first: int) -> Tensor:
         """ReLU features (m, n, D) of n points on each of m manifolds, from number ``first`` on."""
-        D = manifolds.analytic_manifolds("sine", m=m, n=n, first_manifold=first, **family)
-        return threelayer.features(D.X, C)
+        return threelayer.features(family.draw(m=m, n=n, first_manifold=first).X, C)
 
     most = max(counts) * repeats
     pool = features(most, max(points) + HELD, 0)  # training points first, held-out ones after

@@ -68,14 +68,16 @@ class Data:
         >>> tuple(sample.X.shape), sample.labels.tolist()
         ((7, 6), [0, 0, 1, 1, 2, 2])
         """
-        D = manifolds.linear_manifolds(
-            m=self.classes,
-            n=self.points,
+        family = manifolds.LinearFamily(
             ambient=self.latent + self.place,
             s=self.latent,
             k=self.place,
             tau=self.tau,
             seed=self.seed,
+        )
+        D = family.draw(
+            m=self.classes,
+            n=self.points,
             first_manifold=first_manifold,
             first_point=first_point,
         )
