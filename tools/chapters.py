@@ -1,8 +1,8 @@
 """Lint and format the code of the chapters with ruff, under the same rules as the library.
 
-    python tools/chapters.py                     every chapter that tools/unlinted.txt does not list
-    python tools/chapters.py --fix               the same, repaired where ruff can
-    python tools/chapters.py --all <file> ...    these chapters, listed or not
+    python tools/chapters.py                  every chapter
+    python tools/chapters.py --fix            the same, repaired where ruff can
+    python tools/chapters.py <file> ...       these chapters
 
 ruff reads notebooks, and then sees names across cells, but no MyST files. nbQA and jupytext take it
 there by writing the whole file anew: the front matter loses what is ours, options of cells change
@@ -27,7 +27,6 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = Path(__file__).with_name("chapters.toml")
-UNLINTED = "tools/unlinted.txt"
 SYNTAX = "invalid-syntax"
 
 
@@ -171,12 +170,6 @@ def repair(texts: Mapping[str, str]) -> dict[str, str]:
     return {chapter: with_code(text, codes[chapter]) for chapter, text in texts.items()}
 
 
-def listed(root: Path) -> list[str]:
-    """The chapters that need not pass yet."""
-    lines = (root / UNLINTED).read_text(encoding="utf-8").splitlines()
-    return [name for line in lines if (name := line.partition("#")[0].strip())]
-
-
 def chosen(root: Path, files: Sequence[str]) -> list[str]:
     """The names of the chapters in ``files``, or of all; SystemExit if one is no chapter."""
     notebooks = (root / "notebooks").resolve()
@@ -196,29 +189,21 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
     parser = argparse.ArgumentParser(description="Lint and format the code of chapters with ruff.")
     parser.add_argument("files", nargs="*", help="chapters; all of them by default")
     parser.add_argument("--fix", action="store_true", help="repair what ruff repairs")
-    parser.add_argument("--all", action="store_true", help=f"those that {UNLINTED} lists, too")
     asked = parser.parse_args(arguments)
 
-    names, excused = chosen(root, asked.files), listed(root)
+    names = chosen(root, asked.files)
     path = {name: root / "notebooks" / f"{name}.md" for name in names}
     texts = {name: path[name].read_text(encoding="utf-8") for name in names}
-    due = {name: text for name, text in texts.items() if asked.all or name not in excused}
     if asked.fix:
-        for name, text in repair(due).items():
-            if text != due[name]:
+        for name, text in repair(texts).items():
+            if text != texts[name]:
                 path[name].write_text(text, encoding="utf-8")
-                texts[name] = due[name] = text
+                texts[name] = text
 
-    found = check(texts)
-    told = [str(finding) for finding in found if finding.chapter in due]
+    told = [str(finding) for finding in check(texts)]
     if told:
         hint = "" if asked.fix else "; `make format` repairs some of them"
         told.append(f"{len(told)} findings in chapters{hint}.")
-    passing = [n for n in names if n in excused and not any(f.chapter == n for f in found)]
-    told += [f"{name} passes: take it out of {UNLINTED}." for name in passing]
-    gone = [n for n in excused if not (root / "notebooks" / f"{n}.md").is_file()]
-    told += [f"{name} is no chapter: take it out of {UNLINTED}." for name in gone]
-    if told:
         print("\n".join(told))
     return int(bool(told))
 

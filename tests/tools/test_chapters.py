@@ -70,16 +70,11 @@ later()
 
 
 class Tree:
-    """A folder with chapters and a list of those that need not pass."""
+    """A folder with chapters."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        (root / "tools").mkdir()
         (root / "notebooks" / "preserve").mkdir(parents=True)
-        self.excuse()
-
-    def excuse(self, *names: str) -> None:
-        (self.root / tool.UNLINTED).write_text("# not yet\n" + "".join(f"{n}\n" for n in names))
 
     def write(self, name: str, text: str) -> Path:
         path = self.root / "notebooks" / f"{name}.md"
@@ -175,28 +170,9 @@ def test_repairing_changes_code_and_nothing_else() -> None:
     assert tool.repair(repaired) == repaired
 
 
-def test_the_list_of_exceptions_can_only_shrink(tree: Tree, capsys: pytest.CaptureFixture) -> None:
-    tree.write("preserve/weyl", CHAPTER)
-    tree.excuse("preserve/weyl")
-    assert tree.run() == 0 and tree.run("--all") == 1
-    capsys.readouterr()
-    tree.write("preserve/weyl", "# T\n```{code-cell} python\nx = 1\n```\n")
-    assert tree.run() == 1
-    assert capsys.readouterr().out == f"preserve/weyl passes: take it out of {tool.UNLINTED}.\n"
-    tree.excuse("preserve/weil")
-    assert tree.run() == 1
-    assert "preserve/weil is no chapter" in capsys.readouterr().out
-
-
 def test_named_chapters_alone_are_looked_at(tree: Tree, capsys: pytest.CaptureFixture) -> None:
     good = tree.write("preserve/good", "# T\n```{code-cell} python\nx = 1\n```\n")
     bad = tree.write("preserve/bad", CHAPTER)
     assert tree.run(str(good)) == 0 and tree.run(str(bad)) == 1
     with pytest.raises(SystemExit, match="no chapter"):
         tree.run(str(tree.root / "notebooks" / "preserve"))
-
-
-def test_every_exception_is_a_chapter_of_the_book() -> None:
-    names = {f"{path.parent.name}/{path.stem}" for path in CHAPTERS}
-    excused = tool.listed(ROOT)
-    assert set(excused) <= names and len(excused) == len(set(excused))

@@ -146,10 +146,10 @@ def load(name: str, *, root: Path | None = None) -> Chapter:
     text = path.read_text(encoding="utf-8")
     front = re.match(r"^---\n(.*?)\n---\s*\n", text, flags=re.DOTALL)
     try:
-        header = (yaml.safe_load(front[1]) or {}) if front else {}
+        yaml.safe_load(front[1] if front else "")
     except yaml.YAMLError as error:
         raise UsageError(f"{where}: its front matter is not YAML ({_one_line(error)}).") from None
-    claims = (header.get("lowdim") or {}).get("claims") or _stated(text, name, where)
+    claims = _stated(text, name, where)
     cells = [cell for cell in code_cells(text) if "parameters" in cell.tags]
     if len(cells) != 1:
         raise UsageError(

@@ -55,9 +55,6 @@ def joined(root: Path, records: Sequence[Record]) -> list[dict[str, Any]]:
     """
     found, misfits = [], []
     for record in records:
-        if record["schema"] == "lowdim-record/1":
-            found.append(_first_edition(record))
-            continue
         chapter = record["chapter"]
         said = words.of_chapter(root, chapter)
         misfits += words.problems(said, record, where=f"notebooks/{chapter}.md")
@@ -68,16 +65,6 @@ def joined(root: Path, records: Sequence[Record]) -> list[dict[str, Any]]:
     if misfits:
         raise words.WordsError("\n".join(misfits))
     return found
-
-
-def _first_edition(record: Record) -> dict[str, Any]:
-    """A record that holds its own words, as plain text, with these made Markdown."""
-    claims = []
-    for claim in record["claims"]:
-        clean = {key: text(claim[key]) for key in ("source", "statement", "evidence")}
-        errata = [{key: text(value) for key, value in slip.items()} for slip in claim["errata"]]
-        claims.append({**claim, **clean, "errata": errata})
-    return {**record, "title": text(record["title"]), "claims": claims}
 
 
 def ledger(records: Sequence[Record], *, labels: Iterable[str] = ()) -> str:

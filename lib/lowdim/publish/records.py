@@ -2,7 +2,7 @@
 
 The verdict cell of a chapter leaves a partial record in its output's metadata
 (``lowdim_record``), so it travels inside the executed notebook. Here it is completed with what
-the notebook itself says (title, parameters, seed), validated, written and read.
+the notebook itself says (parameters, seed), validated, written and read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from lowdim.evidence.values import LONGEST
 from lowdim.evidence.vocabulary import ID, TAGS, VERDICTS
-from lowdim.publish.source import first_heading
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 KEY = "lowdim_record"
 VERSION = "lowdim-record/2"
 DATA_COUNTS = ("available", "taken", "classes", "side")
-FIRST = Path(__file__).resolve().parent.parent / "record.schema.json"
 
 
 class RecordError(ValueError):
@@ -128,11 +126,9 @@ def schema() -> dict[str, Any]:
 
 
 @cache
-def _validator(version: str) -> Any:
+def _validator() -> Any:
     from jsonschema import Draft202012Validator
 
-    if version == "lowdim-record/1":
-        return Draft202012Validator(json.loads(FIRST.read_text(encoding="utf-8")))
     return Draft202012Validator(schema())
 
 
@@ -146,7 +142,7 @@ def validate(record: Mapping[str, Any], *, whose: str = "The record") -> None:
     """
     from jsonschema.exceptions import best_match
 
-    problem = best_match(_validator(record.get("schema", VERSION)).iter_errors(record))
+    problem = best_match(_validator().iter_errors(record))
     if problem is not None:
         where = "/".join(str(step) for step in problem.absolute_path)
         message = " ".join(problem.message.split())
@@ -195,7 +191,6 @@ def extract(nb: NotebookNode, *, chapter: str, preset: str | None = None) -> dic
         raise RecordError(
             f"{chapter} has no parameter 'seed'; it has: {', '.join(values) or 'none'}."
         )
-    prose = "\n\n".join(cell.source for cell in nb.cells if cell.cell_type == "markdown")
     record = {
         **json.loads(json.dumps(found[0])),
         "chapter": chapter,
@@ -203,8 +198,6 @@ def extract(nb: NotebookNode, *, chapter: str, preset: str | None = None) -> dic
         "seed": values["seed"],
         "preset": preset,
     }
-    if record["schema"] == "lowdim-record/1":
-        record["title"] = first_heading(prose) or chapter
     validate(record, whose=f"What {chapter} left")
     return record
 
