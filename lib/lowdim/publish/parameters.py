@@ -124,6 +124,9 @@ def parse_cell(
     >>> [p] = parse_cell("noise = 0.1  # size of the noise; above 0")
     >>> p.name, p.default, p.type.__name__, p.meaning, p.allowed.text
     ('noise', 0.1, 'float', 'size of the noise', 'above 0')
+    >>> [p] = parse_cell('data = "a"  # images; one of\\n            # a, b')
+    >>> p.allowed.text
+    'one of a, b'
     """
 
     def fail(at: int, why: str) -> UsageError:
@@ -141,6 +144,7 @@ def parse_cell(
         for token in tokenize.generate_tokens(io.StringIO(source).readline)
         if token.type == tokenize.COMMENT
     }
+    begins = {line for node in tree.body for line in (node.lineno, node.end_lineno)}
     found: dict[str, Parameter] = {}
     for node in tree.body:
         simple = isinstance(node, ast.Assign) and len(node.targets) == 1
@@ -156,7 +160,11 @@ def parse_cell(
             ) from None
         if name in found:
             raise fail(node.lineno, f"{name} is declared twice")
-        comment = comments.get(node.end_lineno or node.lineno, "")
+        at = node.end_lineno or node.lineno
+        comment = comments.get(at, "")
+        while comment and (at + 1) in comments and (at + 1) not in begins:  # it goes on below
+            at += 1
+            comment = f"{comment} {comments[at]}"
         meaning, _, text = comment.rpartition(";")
         try:
             parameter = _declare(name, default, meaning.strip(), text.strip())
