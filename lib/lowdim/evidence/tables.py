@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+
+LEAST = 12  # columns of text that a wrapped column needs
 
 
 def _text(cell: object) -> str:
@@ -72,18 +75,45 @@ class Table:
     rows: Sequence[Sequence[object]]
 
     def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def text(self, *, width: int | None = None) -> str:
+        """The table as plain text; within ``width`` columns the last column's words are wrapped.
+
+        Raises
+        ------
+        ValueError
+            If ``width`` leaves fewer than twelve columns for the last one.
+
+        Examples
+        --------
+        >>> print(Table(("id", "said"), [(1, "a sentence of words")]).text(width=16))
+        id  said
+         1  a sentence
+            of words
+        """
         cells = [[_text(c) for c in row] for row in [self.header, *self.rows]]
         widths = [max(len(row[j]) for row in cells) for j in range(len(self.header))]
         right = [self._numeric(j) for j in range(len(self.header))]
+        before = sum(widths[:-1]) + 2 * (len(widths) - 1)
+        if width is not None and width - before < LEAST:
+            raise ValueError(
+                f"width must leave {LEAST} columns for the last column, and the others take "
+                f"{before}; you gave {width}."
+            )
         lines = []
         for row in cells:
             parts = [
                 c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)
             ]
+            more: list[str] = []
+            if width is not None:
+                parts[-1], *more = textwrap.wrap(row[-1], width - before) or [""]
             lines.append("  ".join(parts).rstrip())
+            lines += [" " * before + line for line in more]
         return "\n".join(lines)
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         def shown(cell: object) -> str:

@@ -10,7 +10,7 @@ for anybody. The pieces do not touch each other, so no result depends on the num
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from typing import Any, TypeVar, overload
 
@@ -28,15 +28,37 @@ def _pool(workers: int) -> ThreadPoolExecutor:
     )
 
 
-def share_out(function: Callable[..., R], pieces: Iterable[tuple[Any, ...]]) -> list[R]:
-    """Apply ``function`` to each of ``pieces``, as many at a time as torch has threads."""
+def share_out(
+    function: Callable[..., R],
+    pieces: Iterable[tuple[Any, ...]],
+    *,
+    stop: Callable[[], None] | None = None,
+) -> list[R]:
+    """Apply ``function`` to each of ``pieces``, as many at a time as torch has threads.
+
+    Where one of them raises, or the user interrupts, those not begun are dropped, ``stop`` is
+    called, those that run are waited for, and the exception goes on.
+
+    Examples
+    --------
+    >>> share_out(lambda a, b: a + b, [(1, 2), (3, 4)])
+    [3, 7]
+    """
     pieces = list(pieces)
     threads = torch.get_num_threads()  # 1 in a worker: nothing is shared out twice
     if threads < 2 or len(pieces) < 2:
         return [function(*piece) for piece in pieces]
     torch.set_num_threads(1)
+    begun = [_pool(threads).submit(function, *piece) for piece in pieces]
     try:
-        return list(_pool(threads).map(lambda piece: function(*piece), pieces))
+        return [each.result() for each in begun]
+    except BaseException:
+        for each in begun:
+            each.cancel()
+        if stop is not None:
+            stop()
+        wait(begun)
+        raise
     finally:
         torch.set_num_threads(threads)
 

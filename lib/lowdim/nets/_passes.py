@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from lowdim.linalg.parallel import share_out
 from lowdim.nets import _autograd, _engine
 from lowdim.nets._autograd import Autograd
 from lowdim.nets._engine import Engine, Pull, norms
@@ -19,16 +19,15 @@ from lowdim.nets.networks import Dense, Weights, flat, mapped, spread
 if TYPE_CHECKING:
     from lowdim.nets.objective import Objective
 
-Task = Callable[
-    [Any, int, int], None
-]  # the first is an Engine, or an Autograd, which has its methods
+# What is done with some trials: an Engine, or an Autograd, which has its methods, and from where to
+# where they are.
+Task = Callable[[Any, int, int], None]
 
 
 class Passes:
     """An objective with weights of its own (copies, which may be moved), and passes through it.
 
-    A context: inside it, chunks of trials run in as many threads as torch has, each with one torch
-    thread, and torch's own setting is back afterwards.
+    Chunks of trials run in as many threads as torch has, each with one torch thread.
     """
 
     def __init__(self, objective: Objective, weights: Weights) -> None:
@@ -46,7 +45,6 @@ class Passes:
         self.strength = objective.strength(self.trials)
         self.everyone = torch.ones(self.trials, dtype=torch.bool)
         self.cancelled = False
-        self.pool: ThreadPoolExecutor | None = None
         self.engines: queue.SimpleQueue[Engine | Autograd] = queue.SimpleQueue()
 
     def size(self, samples: int | None = None) -> int:
@@ -82,22 +80,6 @@ class Passes:
                 raise ValueError(
                     f"{name} must be finite; some entries supplied are NaN or infinite."
                 )
-
-    def __enter__(self) -> Passes:
-        self.threads = torch.get_num_threads()
-        workers = min(self.threads, -(-self.trials // self.size()))
-        if workers > 1:
-            self.pool = ThreadPoolExecutor(
-                workers, "lowdim-training", initializer=torch.set_num_threads, initargs=(1,)
-            )
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self.pool is not None:
-            self.cancelled = kind is not None
-            self.pool.shutdown(wait=True, cancel_futures=True)
-            self.pool = None
-            torch.set_num_threads(self.threads)
 
     def coefficient(self, samples: int) -> float:
         """The loss's normalization, for that many samples."""
@@ -155,12 +137,11 @@ class Passes:
             finally:
                 self.engines.put(engine)
 
-        chunks = self.chunks(active, samples)
-        if self.pool is None or len(chunks) < 2:
-            for chunk in chunks:
-                with_engine(chunk)
-        else:
-            list(self.pool.map(with_engine, chunks))
+        share_out(with_engine, [(chunk,) for chunk in self.chunks(active, samples)], stop=self.stop)
+
+    def stop(self) -> None:
+        """Ask those who walk to stop at their next look."""
+        self.cancelled = True
 
     def evaluate(self, gradient: str = "none") -> tuple[Tensor, Tensor, Weights]:
         """Loss (T,) without penalty and, of the penalized one, norms (T,) and gradients.

@@ -151,13 +151,12 @@ class Objective:
 
     def losses(self, weights: Weights) -> Tensor:
         """The loss of each trial without the penalty, (T,) float64."""
-        with Passes(self, weights) as passes:
-            return passes.evaluate()[0]
+        return Passes(self, weights).evaluate()[0]
 
     def value(self, weights: Weights) -> Tensor:
         """The loss of each trial with the penalty, (T,) float64."""
-        with Passes(self, weights) as passes:
-            return passes.evaluate()[0] + passes.penalty()
+        passes = Passes(self, weights)
+        return passes.evaluate()[0] + passes.penalty()
 
     def differentiable(self, weights: Weights) -> Tensor:
         """``value`` in the weights' precision, by functions that autograd and torch.func follow.
@@ -176,8 +175,7 @@ class Objective:
 
     def gradients(self, weights: Weights) -> Weights:
         """The gradients of ``value``, in the shapes of ``weights``."""
-        with Passes(self, weights) as passes:
-            return passes.evaluate("all")[2]
+        return Passes(self, weights).evaluate("all")[2]
 
 
 def _square(t: Tensor) -> Tensor:

@@ -100,7 +100,7 @@ def train(
     _check_batches(optimizer, batches, passes)
 
     recorder = Recorder(measure, passes.trials)
-    with Progress(steps * passes.trials) as bar, passes:
+    with Progress(steps * passes.trials) as bar:
         descent = Descent(passes, optimizer, batches=batches, goal=gradient_norm, progress=bar)
         follow = follow_search if isinstance(optimizer, LBFGS) else follow_steps
         value, sizes, taken = follow(descent, recorder, points)

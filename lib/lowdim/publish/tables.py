@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lowdim.evidence.tables import Table
+
 
 def ledger_table(rows: Sequence[Mapping[str, Any]], *, width: int | None = None) -> str:
     """Plain text, at most `width` columns (the terminal's, if not given).
@@ -25,21 +27,10 @@ def ledger_table(rows: Sequence[Mapping[str, Any]], *, width: int | None = None)
         return "No claims yet."
     head = "claim verdict trials violations tightness seed seconds chapter source".split()
     body = [_texts(row) for row in rows]
-    widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
-    fixed = sum(widths[:-1]) + 2 * (len(head) - 1)
-    if width - fixed < 12:
+    try:
+        return Table(head, body).text(width=width)
+    except ValueError:  # too narrow
         return "\n".join(_stacked(row, head, width) for row in body)
-    room = width - fixed
-    lines = []
-    for cells in [head, *body]:
-        wrapped = textwrap.wrap(cells[-1], room) or [""]
-        first = [
-            cell.rjust(size) if 2 <= i <= 6 else cell.ljust(size)
-            for i, (cell, size) in enumerate(zip(cells[:-1], widths[:-1], strict=True))
-        ]
-        lines.append("  ".join([*first, wrapped[0]]).rstrip())
-        lines.extend(" " * fixed + more for more in wrapped[1:])
-    return "\n".join(lines)
 
 
 def _texts(row: Mapping[str, Any]) -> list[str]:
