@@ -123,12 +123,7 @@ def one_shot_rates(rho: float, *, corners: int) -> Figure:
     right.axhline(1 - 1 / corners, color=one, ls="--", label="paper's rule, simplex")
     right.set(xlabel="ρ", ylim=(3e-3, 2))
     plots.legend(right, loc="lower left", fontsize=8.5)
-    place: dict[str, Any] = {
-        "loc": "outside lower center",
-        "ncols": 4,
-        "frameon": False,
-        "fontsize": 8.5,
-    }
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": 4, "frameon": False}
     fig.legend(handles=handles[:4], fontsize=8.5, **place)
     return fig
 
@@ -177,12 +172,7 @@ def recovery_by_ratio(
         ax.annotate("a constant", (ratios[0], 0.5**0.5), va="bottom", fontsize=9)
         ax.set(xscale="log", title=family, xlabel=r"$\|\theta\|/\|\gamma\|$", ylim=(0, 0.8))
     axes[0, 0].set_ylabel("normalized recovery distance")
-    place: dict[str, Any] = {
-        "loc": "outside upper center",
-        "ncols": 3,
-        "frameon": False,
-        "fontsize": 9,
-    }
+    place: dict[str, Any] = {"loc": "outside upper center", "ncols": 3, "frameon": False}
     fig.legend(handles=handles[: len(by_name)], fontsize=9, **place)
     return fig
 
