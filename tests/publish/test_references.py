@@ -34,6 +34,23 @@ def test_what_moves_elsewhere_may_move_as_far_as_it_was_seen_to(value, moved, sh
     assert references.differences({"a": value + 4 * moved + 1e-5 * abs(value)}, reference)
 
 
+def test_each_number_of_a_list_has_room_of_its_own():
+    then = [1.0, {"value": 5.0, "error": 0.5}, 1e9]
+    moved = [1.0, {"value": 5.0, "error": 0.51}, 2e9]
+    reference = references.tolerances({"a": then}, {"a": moved}, None)
+    assert reference["a"]["within"] == [0, 0, 0.03, 3e9]
+    assert not references.differences({"a": [1.0, {"value": 5.0, "error": 0.52}, 0.0]}, reference)
+    assert references.differences({"a": [1.01, *then[1:]]}, reference)
+    assert references.differences({"a": [1.0, {"value": 5.1, "error": 0.5}, 1e9]}, reference)
+    assert references.differences({"a": then[:2]}, reference)
+
+
+@given(st.floats(-1e-13, 1e-13), st.floats(-1e-13, 1e-13))
+def test_what_is_rounding_is_not_compared(now, then):
+    reference = references.tolerances({"a": then}, {"a": then}, None)
+    assert not references.differences({"a": now}, reference)
+
+
 @pytest.mark.parametrize(
     ("now", "then"),
     [

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lowdim.publish import records
 from lowdim.publish.chapters import Chapter
@@ -118,16 +118,18 @@ def differences(values: Mapping[str, Any], reference: Mapping[str, Any]) -> list
     for name in sorted(values.keys() & reference.keys()):
         expected, within = reference[name]["is"], reference[name]["within"]
         if not _agree(values[name], expected, within):
-            found.append(
-                f"{name} is {values[name]}, but the reference has {expected}"
-                + (f", within {within:g}" if within else "")
-            )
+            rooms = within if isinstance(within, list) else [within]
+            near = f", within {', '.join(f'{each:g}' for each in rooms)}" if any(rooms) else ""
+            found.append(f"{name} is {values[name]}, but the reference has {expected}{near}")
     return sorted(found)
 
 
-def _agree(value: Any, expected: Any, within: float) -> bool:
+def _agree(value: Any, expected: Any, within: float | list[float]) -> bool:
     pairs = list(_pairs(value, expected))
-    return all(pair is not None and _near(*pair, within) for pair in pairs)
+    rooms = within if isinstance(within, list) else [within] * len(pairs)
+    return len(rooms) == len(pairs) and all(
+        pair is not None and _near(*pair, room) for pair, room in zip(pairs, rooms, strict=True)
+    )
 
 
 def _near(a: Any, b: Any, within: float) -> bool:
@@ -155,22 +157,35 @@ def _pairs(a: Any, b: Any) -> Iterator[tuple[Any, Any] | None]:
         yield a, b
 
 
-def distance(a: Any, b: Any) -> float:
-    """The largest difference between two values, leaf by leaf; infinite if they cannot be compared.
+def room(value: Any, elsewhere: Any, seeded: Any = None) -> float | list[float]:
+    """How far each number of a value may be off, in the order of its leaves; a number for one leaf.
 
-    >>> distance([1.0, {"value": 2, "error": 1}], [1.5, {"value": 2, "error": 3}])
-    2.0
-    >>> distance("GELU", "ReLU")
+    ``elsewhere`` is what it was on another processor, ``seeded`` what it was with another seed. A
+    number that is the same elsewhere has no room, whatever a seed does to it; infinite is the room
+    of what is no number and differs, and of a value that has another shape elsewhere.
+
+    >>> room([0.5, 2], [0.51, 2], [0.6, 3])
+    [0.1, 0]
+    >>> room("GELU", "ReLU")
     inf
     """
-    largest = 0.0
-    for pair in _pairs(a, b):
-        if pair is None or not (_is_real(pair[0]) and _is_real(pair[1])):
-            if pair is None or pair[0] != pair[1]:
+    pairs = list(_pairs(elsewhere, value))
+    if None in pairs:
+        return float("inf")
+    seeds: list[Any] = list(_pairs(seeded, value))
+    if None in seeds or len(seeds) != len(pairs):
+        seeds = [(None, None)] * len(pairs)
+    found = []
+    for pair, (other, _) in zip(cast(list[tuple[Any, Any]], pairs), seeds, strict=True):
+        there, here = pair
+        within = 0.0
+        if not _near(there, here, 0.0):
+            if not (_is_real(there) and _is_real(here)):
                 return float("inf")
-        else:
-            largest = max(largest, float(abs(pair[0] - pair[1])))
-    return largest
+            by_seed = abs(other - here) if _is_real(other) else 0.0
+            within = max(ROOM * abs(there - here), by_seed)
+        found.append(float(f"{within:.2g}") if within else 0)
+    return found[0] if len(found) == 1 else found
 
 
 def tolerances(
@@ -185,12 +200,10 @@ def tolerances(
     """
     found = {}
     for name, value in values.items():
-        within = 0.0
-        if not _agree(elsewhere.get(name), value, 0.0):
-            moved = ROOM * distance(elsewhere.get(name), value)
-            by_seed = distance(seeded.get(name), value) if seeded else 0.0
-            within = max(moved, by_seed if by_seed < float("inf") else 0.0)
-        found[name] = {"is": value, "within": float(f"{within:.2g}") if within else 0}
+        within = room(value, elsewhere.get(name), (seeded or {}).get(name))
+        if isinstance(within, list) and not any(within):
+            within = 0
+        found[name] = {"is": value, "within": within}
     return found
 
 
