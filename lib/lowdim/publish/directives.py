@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 PREFIX = "notebooks/"
+FEW = 2  # kept runs whose numbers an evidence repeats in full
 logger = logging.getLogger(__name__)
 
 
@@ -218,7 +219,10 @@ class EvidenceDirective(_Stating):
         if not asked:
             return []
         shown: list[nodes.Node] = []
-        for record in kept_records(self.env, self.chapter):
+        records = kept_records(self.env, self.chapter)
+        if len(records) > FEW:  # one for each of many data sets: {kept} has them side by side
+            records = [record for record in records if record["preset"] == "paper"]
+        for record in records:
             values = words.values_of(record)
             here = any(claim["id"] == name for claim in record["claims"])
             if (
