@@ -78,7 +78,7 @@ class Manifolds:
         return total
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LinearFamily:
     r"""All linear manifolds :math:`x=P\gamma+Q\theta` of one P and Q, γ on the unit sphere.
 
@@ -113,16 +113,16 @@ class LinearFamily:
     (True, True)
     """
 
-    ambient: int
-    s: int = 3
-    k: int = 2
-    spread: float = 1.0
-    tau: float | None = None
-    theta: str = "sphere"
-    orthogonal: bool = True
-    norm: str = "none"
-    seed: int = 0
-    trial: int = 0
+    ambient: int = field(kw_only=True)
+    s: int = field(default=3, kw_only=True)
+    k: int = field(default=2, kw_only=True)
+    spread: float = field(default=1.0, kw_only=True)
+    tau: float | None = field(default=None, kw_only=True)
+    theta: str = field(default="sphere", kw_only=True)
+    orthogonal: bool = field(default=True, kw_only=True)
+    norm: str = field(default="none", kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+    trial: int = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
         _dimensions(self.ambient, self.s, self.k)

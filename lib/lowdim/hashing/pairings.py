@@ -62,6 +62,12 @@ def deviations(r: ArrayLike) -> dict[str, Tensor]:
 
 
 def clouds(count: int, rng: np.random.Generator) -> dict[str, Tensor]:
-    """:func:`deviations` of random clouds of six points in the plane, of sizes from 1/e to e³."""
+    """:func:`deviations` of random clouds of six points in the plane, of sizes from 1/e to e³.
+
+    Examples
+    --------
+    >>> all(len(part) == 3 for part in clouds(3, np.random.default_rng(0)).values())
+    True
+    """
     scale = np.exp(rng.uniform(-1, 3, (count, 1, 1)))
     return deviations(torch.from_numpy(rng.standard_normal((count, 6, 2)) * scale))

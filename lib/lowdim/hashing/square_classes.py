@@ -62,7 +62,13 @@ def complexities(X: Tensor, beta: Tensor, b: Tensor, *, free: bool) -> Tensor:
 
 
 def random_free(count: int, rng: np.random.Generator) -> dict[str, Tensor]:
-    """Where a climb over cases starts: three points in the plane, logarithms of β and b."""
+    """Where a climb over cases starts: three points in the plane, logarithms of β and b.
+
+    Examples
+    --------
+    >>> {name: tuple(part.shape) for name, part in random_free(4, np.random.default_rng(0)).items()}
+    {'X': (4, 3, 2), 'r': (4, 2)}
+    """
     X, r = (torch.from_numpy(rng.standard_normal((count, *shape))) for shape in ((3, 2), (2,)))
     return {"X": X, "r": r}
 

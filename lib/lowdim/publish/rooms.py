@@ -392,7 +392,7 @@ class _Drawing:
                 words.append((f"{hidden} private", "rooms-private", left, base, None))
             else:
                 address = self.link.format(room=name, module=module)
-                words.append((_short(module), "rooms-module", left, base, address))
+                words.append((_fitted(_short(module), step), "rooms-module", left, base, address))
         for word, style, left, base, link in words:
             text = f'<text x="{left:g}" y="{base:g}" class="{style}">{html.escape(word)}</text>'
             self.out.append(f'<a href="{html.escape(link)}">{text}</a>' if link else text)
@@ -459,6 +459,12 @@ class _Drawing:
         self.out += [f'<circle cx="{cx:g}" cy="{cy:g}" r="2.6"/>' for cx, cy in dots]
         self.out.append(f'<path d="M{entry - 4:g} {top - 8:g}h8l-4 8z"/>')
         self.out += [*counts, "</g>"]
+
+
+def _fitted(word: str, wide: float) -> str:
+    """A name cut to a column of this width; its link and the reference have the whole one."""
+    room = int(wide // LETTER)
+    return word if len(word) <= room else f"{word[: room - 1]}…"
 
 
 def _short(module: str) -> str:
