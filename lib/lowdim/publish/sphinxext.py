@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lowdim.evidence.vocabulary import style
-from lowdim.publish import directives, words
+from lowdim.publish import directives, site, words
 from lowdim.publish.content import chapter_path
 from lowdim.publish.execute import CACHE, RECORDS, drop_stale
 from lowdim.publish.pages import notebook_url
@@ -33,6 +33,7 @@ PREFIX = "notebooks/"
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     directives.setup(app)
+    site.setup(app)
     app.connect("builder-inited", _drop_stale)
     # After the theme (priority 501) has made its download menu.
     app.connect("html-page-context", _add_to_page, priority=600)
