@@ -17,9 +17,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
-from matplotlib.ticker import LogLocator, NullFormatter
 
-from lowdim.evidence.ladder import Ladder, plain
 from lowdim.evidence.tables import short
 
 INK, FAINT, BROKEN = "#1f2430", "#8a8f98", "#c1121f"
@@ -103,68 +101,6 @@ def show(fig: Figure, *, alt: str = "") -> None:
 
     bundle = {"image/svg+xml": svg(fig), "text/plain": f"Figure: {alt}" if alt else "Figure"}
     display(bundle, raw=True, metadata={"lowdim_alt": alt} if alt else {})
-
-
-def ladder(rungs: Ladder, *, alt: str = "", show_figure: bool = True) -> Figure | None:
-    """Draw a ladder: rungs on a log axis, median and range, reasons beside them, breaks marked."""
-    steps = rungs.check()
-    count = len(rungs.rungs)
-    fig, ax = figure(7.4, 0.66 * count + 0.75)
-    floor = _floor([r.values for r in rungs.rungs])
-    centres = []
-    for y, rung in enumerate(rungs.rungs):
-        values = rung.values.clamp_min(floor).numpy()
-        low, mid, high = np.min(values), np.median(values), np.max(values)
-        centres.append(mid)
-        bad = y > 0 and steps[y - 1].violations > 0
-        colour = BROKEN if bad else CYCLE[0]
-        ax.plot([low, high], [y, y], color=colour, lw=6, alpha=0.28, solid_capstyle="round")
-        ax.plot(mid, y, "o", color=colour, ms=6.5)
-        if bad:
-            step = steps[y - 1]
-            note = f" broken on {step.violations} of {step.instances}"
-            ax.annotate(
-                note, (high, y), textcoords="offset points", xytext=(7, -3.5), color=BROKEN,
-                fontsize=9, fontweight="bold",
-            )  # fmt: skip
-    ax.plot(centres, range(count), color=FAINT, lw=0.9, zorder=0)
-    ax.set_xscale("log")
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.xaxis.set_major_locator(LogLocator(numticks=7))
-    sign = {"": "", "<=": r"$\leq$ ", "=": "$=$ "}
-    names = [f"{sign[r.relation]}${r.name}$" for r in rungs.rungs]
-    ax.set_yticks(range(count), names, fontsize=11.5)
-    for label, step in zip(ax.get_yticklabels()[1:], steps, strict=True):
-        label.set_color(BROKEN if step.violations else INK)
-    for y, rung in enumerate(rungs.rungs[1:], start=1):
-        ax.annotate(
-            rung.because, (0.015, y - 0.5), xycoords=("axes fraction", "data"), va="center",
-            fontsize=8.5, color="#4a4f58", style="italic",
-            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.6},
-        )  # fmt: skip
-    ax.set_ylim(count - 0.6, -0.5)
-    ax.margins(x=0.12)
-    ax.set_title(rungs.title, loc="left")
-    return _done(fig, alt or describe_ladder(rungs), show_figure)
-
-
-def describe_ladder(rungs: Ladder) -> str:
-    """Alt text for a ladder, from its data.
-
-    Examples
-    --------
-    >>> rungs = Ladder("demo")
-    >>> rungs.start("a", [1.0]); rungs.leq("b", [2.0], because="why not")
-    >>> describe_ladder(rungs)
-    'Ladder demo on 1 instances, medians: a 1; b 2. No rung is broken.'
-    """
-    medians = "; ".join(
-        f"{plain(r.name)} {short(float(r.values.median()), 2)}" for r in rungs.rungs
-    )
-    broken = [plain(name) for name in rungs.broken]
-    end = f"Broken at: {', '.join(broken)}." if broken else "No rung is broken."
-    count = rungs.rungs[0].values.numel()
-    return f"Ladder {plain(rungs.title)} on {count} instances, medians: {medians}. {end}"
 
 
 def traces(
@@ -329,9 +265,3 @@ def _done(fig: Figure, alt: str, shown: bool) -> Figure | None:
         return fig
     show(fig, alt=alt)
     return None
-
-
-def _floor(values: Sequence[torch.Tensor]) -> float:
-    """A positive value to draw zeros at, a decade below the smallest positive one."""
-    positive = torch.cat([v[v > 0] for v in values])
-    return float(positive.min()) / 10 if positive.numel() else 1e-16
