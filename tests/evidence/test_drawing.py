@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lowdim.evidence import drawing
+from lowdim.evidence import _drawing as drawing
 from lowdim.evidence.ladder import Ladder
 
 VOID = {"line", "circle", "br"}

@@ -180,10 +180,10 @@ class Ladder:
         """
         from IPython.display import display
 
-        from lowdim.evidence import drawing
+        from lowdim.evidence import _drawing
 
         told = " ".join(alt.split()) or self.describe()
-        display({"text/html": drawing.html(self, alt=told), "text/plain": told}, raw=True)
+        display({"text/html": _drawing.html(self, alt=told), "text/plain": told}, raw=True)
 
     def _add(self, name: str, values: object, relation: str, because: str) -> None:
         if relation and not self.rungs:

@@ -235,9 +235,9 @@ def _round(low: float, high: float) -> list[float]:
         return near
     if len(near) > TICKS:
         return [10.0**k for k in powers]
-    step = 10.0 ** math.floor(math.log10(high - low))
-    step = next(m * step for m in (0.2, 0.5, 1, 2) if (high - low) / (m * step) <= TICKS)
-    return [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    unit = 10.0 ** math.floor(math.log10(high - low))
+    apart = next(m * unit for m in (0.2, 0.5, 1, 2) if (high - low) / (m * unit) <= TICKS)
+    return [k * apart for k in range(math.ceil(low / apart), math.floor(high / apart) + 1)]
 
 
 def _anchor(place: float) -> str:
