@@ -9,9 +9,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from docutils import nodes
 from docutils.core import publish_string
 from lowdim.evidence import vocabulary
 from lowdim.publish import pages, records, sphinxext
+from myst_nb.core.render import MimeData
 from myst_parser.parsers.docutils_ import Parser
 
 NASTY = r"a|b, x<y & *not* emphasis, _nor_ this, <b>tag</b>, $\|X\|_F < 1$, 5$ and `code|<x>`"
@@ -244,19 +246,17 @@ def test_alt_text_comes_with_the_output_or_the_cell(
     static: str, dynamic: str, alt: str, warnings: int
 ) -> None:
     said: list[str] = []
-    image = {"alt": static} if static else {}
+    image = nodes.image(alt=static) if static else nodes.image()
     env = SimpleNamespace(app=SimpleNamespace(extensions={sphinxext.__name__: object()}))
     renderer = SimpleNamespace(
         logger=SimpleNamespace(warning=lambda text, **_: said.append(text)),
         renderer=SimpleNamespace(sphinx_env=env),
         render_image=lambda data: [image],
     )
-    data = SimpleNamespace(
-        mime_type="image/svg+xml",
-        output_metadata={"lowdim_alt": dynamic} if dynamic else {},
-        line=1,
-    )
-    assert sphinxext.AltText.handle_mime(renderer, data, False) == [image]
+    metadata = {"lowdim_alt": dynamic} if dynamic else {}
+    data = MimeData("image/svg+xml", "<svg/>", output_metadata=metadata, line=1)
+    (made,) = sphinxext.AltText.handle_mime(renderer, data, False) or []
+    assert made.children == [image]
     assert image.get("alt", "") == alt
     assert len(said) == warnings
     data.mime_type = "text/html"

@@ -1,8 +1,9 @@
 """One style for every figure: vector, legible on light and on dark pages, with alt text.
 
-Figures carry their own opaque white ground and dark ink, so they read the same on either page and
-in a printed one. Colours are Okabe and Ito's, told apart without colour vision. Every figure is
-shown through :func:`show`; no page is built with one that has no alt text.
+Figures carry their own opaque white ground and dark ink, so they read the same in any notebook and
+in print; the book's pages leave the ground out. Colours are Okabe and Ito's, told apart without
+colour vision. Every figure is shown through :func:`show`; no page is built with one that has no
+alt text.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 
+from lowdim.evidence._panels import layout
 from lowdim.evidence.tables import short
 
 INK, FAINT, BROKEN = "#1f2430", "#8a8f98", "#c1121f"
@@ -94,13 +96,15 @@ def show(fig: Figure, *, alt: str = "") -> None:
 
     Alt text that is made from data travels with the output. Where ``alt`` is empty it is written in
     the chapter, beside the caption, with measured values inserted by name; the build refuses a
-    figure that has neither.
+    figure that has neither. Where its panels are, and which of its colours stand for numbers,
+    travels with it too, for pages that are narrow or dark.
     """
     alt = " ".join(alt.split())
     from IPython.display import display
 
     bundle = {"image/svg+xml": svg(fig), "text/plain": f"Figure: {alt}" if alt else "Figure"}
-    display(bundle, raw=True, metadata={"lowdim_alt": alt} if alt else {})
+    metadata = {"lowdim_figure": layout(fig)} | ({"lowdim_alt": alt} if alt else {})
+    display(bundle, raw=True, metadata=metadata)
 
 
 def traces(

@@ -20,6 +20,7 @@ from lowdim.publish import directives, site, words
 from lowdim.publish.content import chapter_path
 from lowdim.publish.execute import CACHE, RECORDS, drop_stale
 from lowdim.publish.pages import notebook_url
+from lowdim.publish.site import figures
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -56,11 +57,12 @@ def downloadable(source: Path) -> NotebookNode:
 
 
 class AltText:
-    """How myst-nb renders the images of this book: none without alt text.
+    """How myst-nb renders the images of this book: none without alt text, each in its frame.
 
-    It is written beside the caption, in the cell's metadata, or comes with the output where it is
-    made from data. An entry point in pyproject.toml names this class; other books that are built in
-    the same environment are left alone.
+    The text is written beside the caption, in the cell's metadata, or comes with the output where
+    it is made from data. The frame is what narrow and dark pages need to know of a figure
+    (:mod:`lowdim.publish.site.figures`). An entry point in pyproject.toml names this class; other
+    books that are built in the same environment are left alone.
     """
 
     mime_priority_overrides = ()
@@ -75,14 +77,14 @@ class AltText:
             return None
         if env is None or __name__ not in env.app.extensions:
             return None
-        images = renderer.render_image(data)
+        images = renderer.render_image(figures.without_ground(data))
         for image in images:
             alt = data.output_metadata.get("lowdim_alt") or _filled(renderer, image.get("alt", ""))
             if alt:
                 image["alt"] = str(alt)
             else:  # fails the strict build
                 renderer.logger.warning("a figure has no alt text", subtype="image", line=data.line)
-        return images
+        return [figures.framed(image, data) for image in images]
 
 
 def _filled(renderer: NbElementRenderer, alt: str) -> str:

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-STATIC = Path("book", "_static")
-
 
 def setup(app: Sphinx) -> None:
     """Register every module of this folder, and every style sheet and script beside them."""
@@ -25,8 +23,9 @@ def setup(app: Sphinx) -> None:
         module = import_module(f"{__name__}.{found.name}")
         if hasattr(module, "setup"):
             module.setup(app)
-    static = Path(app.confdir) / STATIC
-    for sheet in sorted(static.glob("css/*.css")):
-        app.add_css_file(f"css/{sheet.name}")
-    for script in sorted(static.glob("js/*.js")):
-        app.add_js_file(f"js/{script.name}", loading_method="defer")
+    # The page of a single run is built elsewhere, with the book's static files where they are.
+    for static in (Path(app.confdir, name) for name in app.config.html_static_path):
+        for sheet in sorted(static.glob("css/*.css")):
+            app.add_css_file(f"css/{sheet.name}")
+        for script in sorted(static.glob("js/*.js")):
+            app.add_js_file(f"js/{script.name}", loading_method="defer")
