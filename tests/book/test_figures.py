@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -121,7 +122,7 @@ def test_a_figure_is_whole_on_a_laptop_and_in_panels_on_a_phone(at: Any) -> None
     assert len(windows) >= 2 and all(w.startswith(f"{whole}#svgView") for w in windows)
     panels = [box(panel) for panel in figure.locator(".lowdim-panel").all()]
     assert all(p["right"] <= PHONE["width"] and p["left"] >= 0 for p in panels)
-    assert all(a["bottom"] <= b["top"] for a, b in zip(panels, panels[1:], strict=False))
+    assert all(a["bottom"] <= b["top"] for a, b in pairwise(panels))
     # Each window has the shape of what it shows, or there would be bars beside it.
     shapes = figure.locator(".lowdim-panel img.lowdim-ink").evaluate_all(
         """images => images.map(e => {
