@@ -1,0 +1,283 @@
+"""The book's mark, cover and share metadata.
+
+All three pictures are flow lines :math:`r\\sin^L\\theta=\\text{const}` of a deep linear network,
+along which a vector is conserved. The mark is committed as ``book/_static/logo.svg`` and
+``favicon.svg``; ``python -m lowdim.publish.site.cover`` writes both. The cover is made with each
+build, as SVG for print and as PNG for those who show a link to it.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from sphinx.application import Sphinx
+
+STATIC = Path("book", "_static")
+INK, PAPER, SUN, SEA, LEAF = "#10233f", "#f6f3ea", "#ffc857", "#7fb2ff", "#7fe0a8"
+SIZE = (1200, 630)
+SHORTEST, LONGEST = 40, 280  # of a description, in characters
+Line = list[tuple[float, float]]
+
+
+def setup(app: Sphinx) -> None:
+    """Put metadata on every page, and the cover beside them."""
+    app.connect("html-page-context", _describe)
+    app.connect("build-finished", _write_cover)
+
+
+def flow_lines(levels: list[float], depth: float, *, left: float, right: float) -> list[Line]:
+    """Lines r sin^L θ = κ^L between two values of x, each as points (x, y).
+
+    Examples
+    --------
+    >>> line, = flow_lines([1.0], 1, left=-1, right=1)
+    >>> all(abs(y - 1) < 1e-9 for _, y in line)
+    True
+    """
+    lines = []
+    for level in levels:
+
+        def point(angle: float, level: float = level) -> tuple[float, float]:
+            r = min((level / math.sin(angle)) ** depth, 1e6)
+            return r * math.cos(angle), r * math.sin(angle)
+
+        angles = [math.pi * (k + 0.5) / 2000 for k in range(2000)]
+        lines.append([p for p in map(point, angles) if left <= p[0] <= right])
+    return lines
+
+
+def _placed(line: Line, scale: float, at: tuple[float, float]) -> Line:
+    return [(at[0] + scale * x, at[1] - scale * y) for x, y in line]
+
+
+def _path(places: Line) -> str:
+    kept = [places[0]]
+    for place in places[1:]:  # a point for every two units is plenty
+        if math.dist(place, kept[-1]) > 2:
+            kept.append(place)
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in [*kept, places[-1]])
+
+
+@cache
+def logo() -> str:
+    """The mark: three flow lines on a dark tile, and the one that is followed.
+
+    Examples
+    --------
+    >>> logo().startswith("<svg") and len(logo()) < 4000
+    True
+    """
+    lines = flow_lines([0.35, 0.6, 0.85], 3, left=-1.02, right=1.02)
+    drawn = [_path(_placed(line, 26, (32, 52))) for line in lines]
+    x, y = lines[1][0]
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">'
+        f'<defs><clipPath id="tile"><rect width="64" height="64" rx="14"/></clipPath></defs>'
+        f'<g clip-path="url(#tile)"><rect width="64" height="64" fill="{INK}"/>'
+        f'<path d="M8 52H56" stroke="{PAPER}" stroke-width="2" opacity=".55"/>'
+        f'<g fill="none" stroke-linecap="round"><path d="{drawn[0]}" stroke="{SEA}"'
+        f' stroke-width="3"/><path d="{drawn[2]}" stroke="{SEA}" stroke-width="3"/>'
+        f'<path d="{drawn[1]}" stroke="{SUN}" stroke-width="4.6"/></g>'
+        f'<circle cx="{32 + 26 * x:.1f}" cy="{52 - 26 * y:.1f}" r="5" fill="{PAPER}"/>'
+        "</g></svg>\n"
+    )
+
+
+def words(root: Path) -> tuple[str, str]:
+    """Title and tagline, as the landing page has them."""
+    source = (root / "book" / "index.md").read_text(encoding="utf-8")
+    title = re.search(r"^# (.+)$", source, re.M)
+    tagline = re.search(r"^\{\.landing-tagline\}\n(.+)$", source, re.M)
+    return (title[1] if title else "", tagline[1] if tagline else "")
+
+
+def _scene() -> tuple[list[tuple[Line, str, float]], tuple[float, float]]:
+    """Lines in the coordinates of the cover with colour and width, and where one of them ends."""
+    levels = [0.12 + 0.11 * k for k in range(13)]
+    scale, at = 330.0, (700.0, 540.0)
+    out = []
+    for k, line in enumerate(flow_lines(levels, 3, left=-2.2, right=1.6)):
+        seen = [p for p in _placed(line, scale, at) if -60 < p[1] < SIZE[1]]
+        out.append((seen, SUN if k == 5 else SEA, 5.0 if k == 5 else 1.6))
+    bright = out[5][0]
+    return out, min(bright, key=lambda p: abs(p[0] - 1030))
+
+
+def cover(title: str, tagline: str) -> str:
+    """The cover as SVG.
+
+    Examples
+    --------
+    >>> "Theorems" in cover("A Title, Here", "Theorems you can run.")
+    True
+    """
+    width, height = SIZE
+    lines, end = _scene()
+    drawn = "".join(
+        f'<path d="{_path(line)}" stroke="{colour}" stroke-width="{wide}"'
+        f' opacity="{1 if wide > 2 else 0.5}"/>'
+        for line, colour, wide in lines
+        if line
+    )
+    rows = "".join(
+        f'<text x="72" y="{150 + 84 * k}" font-size="72" font-weight="600">{html.escape(row)}'
+        "</text>"
+        for k, row in enumerate(_rows(title))
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"'
+        f' aria-label="Cover: {html.escape(title)}">'
+        f'<rect width="{width}" height="{height}" fill="{INK}"/>'
+        f'<g fill="none" stroke-linecap="round">{drawn}</g>'
+        f'<path d="M0 540H{width}" stroke="{PAPER}" stroke-width="1.5" opacity=".5"/>'
+        f'<circle cx="{end[0]:.1f}" cy="{end[1]:.1f}" r="12" fill="{PAPER}"/>'
+        f'<g fill="{PAPER}" font-family="Georgia, \'DejaVu Serif\', serif">{rows}'
+        f'<text x="72" y="{150 + 84 * len(_rows(title)) - 14}" font-size="34" fill="{SUN}">'
+        f"{html.escape(tagline)}</text></g></svg>"
+    )
+
+
+def _rows(title: str) -> list[str]:
+    """A title, broken after its comma.
+
+    >>> _rows("Low Dimensions, Deep Networks")
+    ['Low Dimensions,', 'Deep Networks']
+    """
+    return [row.strip() for row in re.split(r"(?<=,)\s", title)]
+
+
+def cover_png(path: Path, title: str, tagline: str) -> None:
+    """The cover as PNG: what shows a link to a page shows no SVG."""
+    from matplotlib import get_data_path
+    from PIL import Image, ImageDraw, ImageFont
+
+    twice = 2  # drawn large and made smaller, for smooth edges
+    width, height = (twice * side for side in SIZE)
+    image = Image.new("RGB", (width, height), INK)
+    pen = ImageDraw.Draw(image)
+    lines, end = _scene()
+    for line, colour, wide in lines:
+        shade = colour if wide > 2 else _mixed(colour, INK)
+        places = [(twice * x, twice * y) for x, y in line]
+        if len(places) > 1:
+            pen.line(places, fill=shade, width=round(twice * wide), joint="curve")
+    pen.line([(0, twice * 540), (width, twice * 540)], fill=_mixed(PAPER, INK), width=3)
+    x, y = (twice * place for place in end)
+    pen.ellipse([x - 24, y - 24, x + 24, y + 24], fill=PAPER)
+    fonts = Path(get_data_path(), "fonts", "ttf")
+    large = ImageFont.truetype(str(fonts / "DejaVuSerif-Bold.ttf"), twice * 64)
+    small = ImageFont.truetype(str(fonts / "DejaVuSerif.ttf"), twice * 32)
+    rows = _rows(title)
+    for k, row in enumerate(rows):
+        pen.text((twice * 72, twice * (92 + 84 * k)), row, font=large, fill=PAPER)
+    below = twice * (104 + 84 * len(rows))
+    pen.text((twice * 72, below), tagline, font=small, fill=SUN)
+    image.resize(SIZE, Image.Resampling.LANCZOS).save(path, optimize=True)
+
+
+def _mixed(one: str, other: str) -> str:
+    pairs = [(int(one[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5)]
+    return "#" + "".join(f"{(a + b) // 2:02x}" for a, b in pairs)
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a text that says something, or two where the first is very short.
+
+    Examples
+    --------
+    >>> first_sentence("Theorems you can run. What does data do to a network? Much.")
+    'Theorems you can run. What does data do to a network?'
+    """
+    said = ""
+    for sentence in re.split(r"(?<=[.?!])\s+", " ".join(text.split())):
+        said = f"{said} {sentence}".strip()
+        if len(said) >= SHORTEST:
+            break
+    if len(said) > LONGEST:
+        said = said[:LONGEST].rpartition(" ")[0] + " …"
+    return said
+
+
+def description(doctree: nodes.document | None) -> str:
+    """What a page says of itself: the first sentence of its first paragraph."""
+    from docutils import nodes as kinds
+
+    if doctree is None:
+        return ""
+    for paragraph in doctree.findall(kinds.paragraph):
+        if isinstance(paragraph.parent, kinds.section | kinds.document):
+            if "landing-tagline" in paragraph["classes"]:
+                continue
+            return first_sentence("".join(_plain(child) for child in paragraph.children))
+    return ""
+
+
+def _plain(node: Any) -> str:
+    """A node as text, its mathematics in Unicode."""
+    from docutils import nodes as kinds
+
+    if isinstance(node, kinds.math):
+        from pylatexenc.latex2text import LatexNodes2Text
+
+        return LatexNodes2Text(math_mode="text").latex_to_text(node.astext())
+    if isinstance(node, kinds.raw):
+        return ""
+    if node.children:
+        return "".join(_plain(child) for child in node.children)
+    return str(node.astext())
+
+
+def metadata(title: str, said: str, *, image: str, site: str, kind: str) -> str:
+    """The tags of a page's head.
+
+    Examples
+    --------
+    >>> "og:image" in metadata("T", "Says.", image="../c.png", site="S", kind="article")
+    True
+    """
+    tags = [("property", "og:title", title), ("property", "og:type", kind)]
+    tags.append(("property", "og:site_name", site))
+    if image:
+        tags.append(("property", "og:image", image))
+        tags.append(("name", "twitter:card", "summary_large_image"))
+    if said:
+        tags += [("name", "description", said), ("property", "og:description", said)]
+    return "".join(
+        f'\n  <meta {sort}="{name}" content="{html.escape(content)}" />'
+        for sort, name, content in tags
+    )
+
+
+def _describe(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    title = html.unescape(re.sub(r"<[^>]+>", "", context.get("title", ""))) or app.config.project
+    image = context["pathto"]("_static/cover.png", 1) if _is_book(app) else ""
+    kind = "article" if pagename.startswith("notebooks/") else "website"
+    site = app.config.project
+    said = description(doctree)
+    context["metatags"] = context.get("metatags", "") + metadata(
+        title, said, image=image, site=site, kind=kind
+    )
+
+
+def _write_cover(app: Sphinx, problem: Exception | None) -> None:
+    if problem is None and app.builder.format == "html" and _is_book(app):
+        cover_png(Path(app.outdir) / "_static" / "cover.png", *words(Path(app.srcdir)))
+
+
+def _is_book(app: Sphinx) -> bool:
+    """Whether this is the book, and not the page of a run, which stands alone."""
+    return (Path(app.srcdir) / "book" / "index.md").is_file()
+
+
+if __name__ == "__main__":
+    for name in ("logo.svg", "favicon.svg"):
+        (STATIC / name).write_text(logo(), encoding="utf-8")
