@@ -109,8 +109,6 @@
     const shares = moments.map(keep);
     const at = moments.map((m, k) => plane.at(m, shares[k]));
     const [x, y] = plane.at(edge, height);
-    const jump = `0 to ${height.toFixed(2)} at m = ${significant(ratio * lam, 3)}`;
-    const words = { 1: "none", 2: `none; zero below m = ${significant(lam, 3)}` };
     return {
       parts: {
         stems: { d: at.map(([u, v]) => `M${f1(u)} ${bottom}V${f1(v)}`).join("") },
@@ -124,7 +122,8 @@
         L: String(L),
         lam: significant(lam, 3),
         rank: `${shares.filter((t) => t > 0).length} of ${moments.length}`,
-        jump: words[L] ?? jump,
+        edge: L === 1 ? "none" : significant(ratio * lam, 3),
+        jump: L < 3 ? "none" : `0 → ${height.toFixed(2)}`,
       },
       command: "lowdim run collapse/theorem_5_3",
     };

@@ -226,7 +226,9 @@ def _plain(node: Any) -> str:
     if isinstance(node, kinds.math):
         from pylatexenc.latex2text import LatexNodes2Text
 
-        return LatexNodes2Text(math_mode="text").latex_to_text(node.astext())
+        # It knows no norms.
+        formula = node.astext().replace(r"\|", "‖")
+        return LatexNodes2Text(math_mode="text").latex_to_text(formula)
     if isinstance(node, kinds.raw):
         return ""
     if node.children:

@@ -179,7 +179,7 @@ class VerdictsDirective(_Landing):
         shown = "".join(
             f"<div><dt>{mark}</dt><dd>{html.escape(meaning)}</dd></div>" for mark, meaning in rows
         )
-        return [nodes.raw("", f'<dl class="landing-verdicts">{shown}</dl>', format="html")]
+        return [nodes.raw("", f'<dl class="landing-verdicts simple">{shown}</dl>', format="html")]
 
 
 class CoverDirective(_Landing):

@@ -88,7 +88,7 @@ def _flow() -> str:
 
 def _neurons() -> str:
     """What two equal neurons may change the output by, squared, and what they do: 2 and 4."""
-    unit, bars = 21.0, [("one neuron", 1, "good"), ("bound for two", 2, "open"), ("two", 4, "bad")]
+    unit, bars = 21.0, [("one", 1, "good"), ("bound for two", 2, "open"), ("two", 4, "bad")]
     out = ['<path class="mv-axis" d="M14 100H232"/>']
     for k, (name, height, tone) in enumerate(bars):
         x = 32 + 70 * k

@@ -105,8 +105,8 @@ def shell(
         f'<div class="lowdim-moving" id="moving-{name}" data-moving="{name}" role="group"'
         f' aria-label="{html.escape(said["title"])}">{title}<div class="moving-body">'
         f'<div class="moving-picture">{picture}</div><div class="moving-panel">'
-        f'<div class="moving-controls">{controls}</div><dl class="moving-values">{values}</dl>'
-        "</div></div>"
+        f'<div class="moving-controls">{controls}</div>'
+        f'<dl class="moving-values simple">{values}</dl></div></div>'
     )
     after = (
         '<div class="moving-command highlight-bash notranslate"><div class="highlight"><pre>'

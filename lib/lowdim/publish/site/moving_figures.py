@@ -175,7 +175,7 @@ def _flow_scenery() -> tuple[str, str]:
 # --- the tangent bound (Part I) -------------------------------------------------------------------
 
 CLOUD = Plane((-1.2, 1.2), (-1.2, 1.2), (4, 14, 248, 258))
-RATIO = Plane((0, 1.2), (0, 1.2), (304, 28, 510, 234))
+RATIO = Plane((0, 1.2), (0, 1.2), (304, 32, 510, 238))
 
 
 def _cloud() -> dict[str, list[float]]:
@@ -246,12 +246,12 @@ def _tangent_scenery() -> tuple[str, str]:
     top = RATIO.at(1, 1)
     behind += f'<path class="mv-bound" d="{RATIO.path([(0, 0), (1, 1)])}"/>'
     behind += f'<path class="mv-guide" d="M{top[0]:.1f} {RATIO.box[3]}V{RATIO.box[1]}"/>'
-    return behind, text(left[0] + 4, left[1] - 7, "truth", "mv-note")
+    return behind, text(right[0] - 2, right[1] + 18, "truth", "mv-note", anchor="end")
 
 
 # --- shrinkage (Part II) --------------------------------------------------------------------------
 
-SHRINK = Plane((0.03, 30), (0, 1.04), (44, 14, 512, 232), log=(True, False))
+SHRINK = Plane((0.03, 30), (0, 1.04), (34, 28, 512, 236), log=(True, False))
 MOMENTS = (0.06, 0.12, 0.2, 0.35, 0.6, 1.0, 1.7, 3.0, 6.0, 14.0)
 
 
@@ -261,7 +261,7 @@ def shrinkage(state: State) -> Frame:
     Examples
     --------
     >>> shrinkage({"L": 4, "lam": 0.0}).values["jump"]
-    '0 to 0.67 at m = 3.67'
+    '0 → 0.67'
     """
     import torch
 
@@ -287,7 +287,6 @@ def shrinkage(state: State) -> Frame:
         stems.append(f"M{x:.1f} {SHRINK.box[3]}V{y:.1f}")
     x, y = SHRINK.at(edge, height)
     left = sum(t > 0 for t in shares)
-    words = {1: "none", 2: f"none; zero below m = {lam:.3g}"}
     return Frame(
         {
             "stems": {"d": "".join(stems)},
@@ -299,7 +298,8 @@ def shrinkage(state: State) -> Frame:
             "L": f"{L}",
             "lam": f"{lam:.3g}",
             "rank": f"{left} of {len(MOMENTS)}",
-            "jump": words.get(L, f"0 to {height:.2f} at m = {ratio * lam:.3g}"),
+            "edge": "none" if L == 1 else f"{ratio * lam:.3g}",
+            "jump": "none" if L < 3 else f"0 → {height:.2f}",
         },
         "lowdim run collapse/theorem_5_3",
     )
@@ -313,7 +313,7 @@ def _shrink_scenery() -> tuple[str, str]:
 
 # --- waiting at the origin (Part III) -------------------------------------------------------------
 
-WAIT = Plane((1, 300), (1e-5, 2e3), (56, 14, 512, 232), log=(True, True))
+WAIT = Plane((1, 300), (1e-5, 2e3), (52, 28, 512, 236), log=(True, True))
 
 
 def _wait_line(k: float) -> tuple[list[float], list[float]]:
@@ -369,7 +369,7 @@ def _wait_scenery() -> tuple[str, str]:
 
 # --- the threshold of a hash (Part IV) ------------------------------------------------------------
 
-HASH = Plane((1, 200), (0, 1.04), (44, 14, 512, 232), log=(True, False))
+HASH = Plane((1, 200), (0, 1.04), (34, 28, 512, 236), log=(True, False))
 
 
 def threshold(state: State) -> Frame:
@@ -419,7 +419,7 @@ def _hash_scenery() -> tuple[str, str]:
     behind += f'<path class="mv-target" d="M{printed:.1f} {HASH.box[3]}V{HASH.box[1]}"/>'
     misses = [(1.0, 1.0), *((2 * 100 ** (k / 80), 100 ** (-k / 80)) for k in range(81))]
     behind += f'<path class="mv-line mv-bad" d="{HASH.path(misses)}"/>'
-    front = text(printed + 6, HASH.box[3] - 10, "the paper’s", "mv-note")
+    front = text(printed + 7, HASH.at(1, 0.45)[1], "the paper’s", "mv-note")
     return behind, front
 
 
@@ -464,7 +464,7 @@ FIGURES: dict[str, Figure] = {
         fixed={**POINTS, "spread": SPREAD},
     ),
     "shrinkage": Figure(
-        (520, 277),
+        (520, 282),
         {"plane": SHRINK},
         {"L": Setting(1, 8, 1, 4), "lam": Setting(-1.5, 0.7, 0.02, -0.7)},
         shrinkage,
@@ -478,7 +478,7 @@ FIGURES: dict[str, Figure] = {
         fixed={"moments": MOMENTS},
     ),
     "wait": Figure(
-        (520, 277),
+        (520, 282),
         {"plane": WAIT},
         {"k": Setting(1, 4, 0.25, 3), "L": Setting(0, 2.4, 0.02, 0.7)},
         wait,
@@ -491,7 +491,7 @@ FIGURES: dict[str, Figure] = {
         ),
     ),
     "threshold": Figure(
-        (520, 277),
+        (520, 282),
         {"plane": HASH},
         {"rho": Setting(9, 150, 1, 40), "t": Setting(0, 2.1, 0.01, 0.3)},
         threshold,

@@ -74,7 +74,11 @@ class Plane:
             out.append(f'<path class="mv-axis" d="M{x0:.1f} {y:.1f}h-5"/>')
             out.append(text(x0 - 9, y + 4.5, name, "mv-tick", anchor="end"))
         out.append(text(right, y0 + 38 if xs else y0 - 9, names[0], "mv-name", anchor="end"))
-        out.append(text(x0 + 9, top + 5, names[1], "mv-name"))
+        out.append(
+            text(x0 + 9, top + 5, names[1], "mv-name")
+            if cross
+            else text(left - 9, top - 8, names[1], "mv-name")
+        )
         return "".join(out)
 
 
