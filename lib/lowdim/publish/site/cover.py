@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 STATIC = Path("book", "_static")
-INK, PAPER, SUN, SEA, LEAF = "#10233f", "#f6f3ea", "#ffc857", "#7fb2ff", "#7fe0a8"
+INK, PAPER, SUN, SEA = "#10233f", "#f6f3ea", "#ffc857", "#7fb2ff"
 SIZE = (1200, 630)
+BRIGHT = 3  # which of the lines of the cover is followed
+VEIL = 760  # up to where the lines are dimmed, so that words can be read over them
 SHORTEST, LONGEST = 40, 280  # of a description, in characters
 Line = list[tuple[float, float]]
 
@@ -101,13 +103,14 @@ def words(root: Path) -> tuple[str, str]:
 def _scene() -> tuple[list[tuple[Line, str, float]], tuple[float, float]]:
     """Lines in the coordinates of the cover with colour and width, and where one of them ends."""
     levels = [0.12 + 0.11 * k for k in range(13)]
-    scale, at = 330.0, (700.0, 540.0)
+    scale, at = 330.0, (800.0, 540.0)
     out = []
-    for k, line in enumerate(flow_lines(levels, 3, left=-2.2, right=1.6)):
+    for k, line in enumerate(flow_lines(levels, 3, left=-2.5, right=1.3)):
         seen = [p for p in _placed(line, scale, at) if -60 < p[1] < SIZE[1]]
-        out.append((seen, SUN if k == 5 else SEA, 5.0 if k == 5 else 1.6))
-    bright = out[5][0]
-    return out, min(bright, key=lambda p: abs(p[0] - 1030))
+        followed = k == BRIGHT
+        out.append((seen, SUN if followed else SEA, 5.0 if followed else 1.6))
+    bright = out[BRIGHT][0]
+    return out, min(bright, key=lambda p: abs(p[0] - 1060))
 
 
 def cover(title: str, tagline: str) -> str:
@@ -134,8 +137,11 @@ def cover(title: str, tagline: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"'
         f' aria-label="Cover: {html.escape(title)}">'
+        f'<defs><linearGradient id="veil"><stop offset="0" stop-color="{INK}" stop-opacity=".9"/>'
+        f'<stop offset="1" stop-color="{INK}" stop-opacity="0"/></linearGradient></defs>'
         f'<rect width="{width}" height="{height}" fill="{INK}"/>'
         f'<g fill="none" stroke-linecap="round">{drawn}</g>'
+        f'<rect width="{VEIL}" height="{height}" fill="url(#veil)"/>'
         f'<path d="M0 540H{width}" stroke="{PAPER}" stroke-width="1.5" opacity=".5"/>'
         f'<circle cx="{end[0]:.1f}" cy="{end[1]:.1f}" r="12" fill="{PAPER}"/>'
         f'<g fill="{PAPER}" font-family="Georgia, \'DejaVu Serif\', serif">{rows}'
@@ -168,6 +174,8 @@ def cover_png(path: Path, title: str, tagline: str) -> None:
         places = [(twice * x, twice * y) for x, y in line]
         if len(places) > 1:
             pen.line(places, fill=shade, width=round(twice * wide), joint="curve")
+    veil = Image.linear_gradient("L").rotate(90).point(lambda v: round(0.9 * (255 - v)))
+    image.paste(INK, (0, 0), veil.resize((twice * VEIL, height)))
     pen.line([(0, twice * 540), (width, twice * 540)], fill=_mixed(PAPER, INK), width=3)
     x, y = (twice * place for place in end)
     pen.ellipse([x - 24, y - 24, x + 24, y + 24], fill=PAPER)

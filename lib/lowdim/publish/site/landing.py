@@ -100,8 +100,8 @@ class NumbersDirective(_Landing):
             name = f"{found[verdict]} {verdict}"
             pieces.append(
                 f'<a class="landing-piece landing-{TONES[verdict]}" style="flex-grow:'
-                f' {found[verdict]}" href="{self.address(page, query)}" title="{name}">'
-                f'<span class="visually-hidden">{name}</span></a>'
+                f' {found[verdict]}" href="{self.address(page, query)}" title="{name}"'
+                f' aria-label="{name}"></a>'
             )
         return f'<div class="landing-strip">{"".join(pieces)}</div>' if pieces else ""
 
