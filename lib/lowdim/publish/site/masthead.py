@@ -1,0 +1,303 @@
+"""The masthead of a chapter: what the paper says, what we find, what survives, before all else.
+
+A ``{masthead}`` directive right after the title holds a definition list with the terms of
+:data:`TERMS`. Beside it stands what the book knows: the verdicts of the main claims, the paper,
+the minutes, the chapters that this one uses and those that take it up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.util import logging
+
+from lowdim.evidence.vocabulary import PARTS, claim_name, kind_of
+from lowdim.publish import words
+from lowdim.publish.directives import PREFIX, _Stating, badge_nodes
+from lowdim.publish.site import book, minutes
+from lowdim.publish.site.boxes import element, main_claims
+from lowdim.publish.source import first_heading
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+TERMS = {  # whether a chapter must have it
+    "The paper says": True,
+    "We find": True,
+    "Smallest counterexample": False,
+    "What survives": True,
+    "You will learn": True,
+}
+FOLDED = ("You will learn",)  # on a phone, with the chapters around this one
+BADGES = 3
+_TERM = re.compile(r"^(\S[^\n]*)\n(?=:[ \t])", re.MULTILINE)
+logger = logging.getLogger(__name__)
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive, and the check that every chapter has one."""
+    app.add_directive("masthead", Masthead)
+    app.connect("env-check-consistency", _check)
+
+
+def problems(text: str, *, where: str) -> list[str]:
+    """What is wrong with the masthead of a chapter, a sentence each.
+
+    Examples
+    --------
+    >>> print(*problems("# Weyl\\n\\nHow far?\\n", where="preserve/weyl"))
+    preserve/weyl has no masthead: write ```{masthead}``` right after its title, with the terms \
+The paper says, We find, What survives, You will learn.
+    """
+    found = [block for block in words.blocks(text) if block.name == "masthead"]
+    if not found:
+        needed = ", ".join(term for term, must in TERMS.items() if must)
+        return [
+            f"{where} has no masthead: write ```{{masthead}}``` right after its title, with the "
+            f"terms {needed}."
+        ]
+    if len(found) > 1:
+        return [f"{where} has {len(found)} mastheads; keep the first."]
+    wrong = []
+    if not re.search(r"^# [^\n]+\n\s*[`:]{3,}\{masthead\}", text, flags=re.MULTILINE):
+        wrong.append(f"{where}: the masthead belongs right after the title; move it there.")
+    terms = [term.strip() for term in _TERM.findall(found[0].body)]
+    if unknown := [term for term in terms if term not in TERMS]:
+        wrong.append(
+            f"{where}: the masthead says {', '.join(unknown)}; its terms are {', '.join(TERMS)}."
+        )
+    if missing := [term for term, must in TERMS.items() if must and term not in terms]:
+        wrong.append(
+            f"{where}: the masthead lacks {', '.join(missing)}; write the term on a line, and "
+            "below it a colon and a sentence."
+        )
+    return wrong
+
+
+def _check(app: Sphinx, env: BuildEnvironment) -> None:
+    for name in book.of(app).chapters:
+        text = Path(env.srcdir, PREFIX, f"{name}.md").read_text(encoding="utf-8")
+        for problem in problems(text, where=f"notebooks/{name}.md"):
+            logger.warning("%s", problem)
+
+
+def references(text: str, labels: Mapping[str, str]) -> Iterator[str]:
+    """The chapters that a text refers to; ``labels`` has the chapter of each label.
+
+    Examples
+    --------
+    >>> text = "By {ref}`Weyl <weyl>`, and [so](weyl), and {value}`a/b::c`, and {ref}`none`."
+    >>> list(references(text, {"weyl": "preserve/weyl"}))
+    ['preserve/weyl', 'preserve/weyl', 'a/b']
+    """
+    for target in re.findall(r"\{(?:prf:)?(?:ref|numref|eq)\}`(?:[^`<]*<)?([^`>]+)>?`", text):
+        if target in labels:
+            yield labels[target]
+    for target in re.findall(r"\]\(#?([^)\s]+)\)", text):
+        if target in labels:
+            yield labels[target]
+        elif match := re.search(r"notebooks/(\w+/\w+)\.md", target):
+            yield match[1]
+    yield from re.findall(r"\{value\}`(\w+/\w+)::", text)
+
+
+def labels_of(text: str) -> set[str]:
+    """The labels that a chapter has.
+
+    Examples
+    --------
+    >>> sorted(labels_of("(weyl)=\\n# Weyl\\n```{prf:lemma} L\\n:label: preserve.lemma-1\\n```\\n"))
+    ['preserve.lemma-1', 'weyl']
+    """
+    written = re.findall(r"^\(([^)\s]+)\)=", text, flags=re.MULTILINE)
+    given = re.findall(r"^\s*(?::label:|:?name:)\s*(\S+)", text, flags=re.MULTILINE)
+    return {*written, *given}
+
+
+def neighbours(made: book.Book, root: Path) -> Mapping[str, tuple[list[str], list[str]]]:
+    """For each chapter those that it uses and those that take it up, in the order of the book.
+
+    A claim says what it uses. Where a text refers to another chapter, the later of the two takes
+    up the earlier one, whichever of them refers.
+    """
+    order = list(made.chapters)
+    texts = {name: (root / PREFIX / f"{name}.md").read_text(encoding="utf-8") for name in order}
+    labels = {label: name for name, text in texts.items() for label in labels_of(text)}
+    uses: dict[str, set[str]] = {name: set() for name in order}
+    for claim in made.claims.values():
+        uses[claim.chapter] |= {made.claims[u].chapter for u in claim.uses if u in made.claims}
+    for name, text in texts.items():
+        for other in references(text, labels):
+            if other in uses:
+                first, later = sorted((name, other), key=order.index)
+                if first not in uses or later not in uses[first]:
+                    uses[later].add(first)
+    return {
+        name: (
+            [other for other in order if other in uses[name] and other != name],
+            [other for other in order if name in uses[other] and other != name],
+        )
+        for name in order
+    }
+
+
+def short(title: str) -> str:
+    """What a chapter is called among its neighbours.
+
+    Examples
+    --------
+    >>> short("Part III, Lemma 3.1 — weights that training cannot see")
+    'Lemma 3.1'
+    """
+    return re.sub(r"^Part [IV]+, ", "", re.split(r"\s+[—–]\s+", title)[0])
+
+
+def _neighbours(app: Sphinx) -> Mapping[str, tuple[list[str], list[str]]]:
+    kept = getattr(app, "_lowdim_neighbours", None)
+    if kept is None:
+        kept = neighbours(book.of(app), Path(app.srcdir))
+        app._lowdim_neighbours = kept  # type: ignore[attr-defined]  # as long as the build
+    return kept
+
+
+class Masthead(_Stating):
+    """The definition list of a chapter, with what is generated around it."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """A section with the facts, the claims, the list, and what a phone folds."""
+        body = nodes.Element()
+        self.state.nested_parse(self.content, self.content_offset, body)
+        items = [
+            cast(nodes.definition_list_item, item)
+            for item in body.findall(nodes.definition_list_item)
+            if isinstance(item.parent.parent, nodes.Element) and item.parent.parent is body
+        ]
+        shown = [item for item in items if item[0].astext() not in FOLDED]
+        more = [item for item in items if item[0].astext() in FOLDED]
+        env_book = book.of(self.env.app)
+        chapter = env_book.chapters.get(self.chapter)
+        if chapter:
+            before, after = _neighbours(self.env.app)[self.chapter]
+            more += _links("Uses", before, env_book) + _links("Taken up in", after, env_book)
+        made = element(
+            "section", classes=["lowdim-masthead"], aria_label="This chapter in short"
+        )
+        made += self.facts()
+        made += self.claims()
+        made += nodes.definition_list("", *shown, classes=["masthead-list"])
+        if more:
+            title = "What you will learn, and the chapters around this one"
+            made += element(
+                "details",
+                element("summary", nodes.Text(title)),
+                nodes.definition_list("", *more, classes=["masthead-list"]),
+                classes=["masthead-more"],
+                open="",
+            )
+        self.set_source_info(made)
+        return [made]
+
+    def facts(self) -> nodes.Node:
+        """Part, paper and minutes in one line."""
+        text = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
+        pieces: list[list[nodes.Node]] = []
+        part = self.chapter.partition("/")[0]
+        if part in PARTS:
+            docname = f"book/{part}"
+            known = docname in self.env.found_docs
+            name = PARTS[part]
+            pieces.append([_link(docname, name) if known else nodes.Text(name)])
+        if key := _paper(text, part):
+            title = _title(Path(self.env.srcdir), key)
+            cited = self.inline(f"{{cite}}`{key}`")
+            quoted = [nodes.emphasis("", title), nodes.Text(", ")] if title else []
+            pieces.append([*quoted, *cited])
+        many = minutes.of_text(text) if text.startswith("---\njupytext") else 0
+        if many:
+            plural = "" if many == 1 else "s"
+            pieces.append([nodes.Text(f"{many}\N{NO-BREAK SPACE}minute{plural} to read")])
+        line = element("p", classes=["masthead-facts"])
+        for number, piece in enumerate(pieces):
+            line += ([nodes.Text(" · ")] if number else []) + [element("span", *piece)]
+        return line
+
+    def claims(self) -> nodes.Node:
+        """The main claims with their verdicts, each a link to its box; then how many more."""
+        text = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
+        ruled = {claim["id"]: claim for claim in self.record["claims"]}
+        stated = _in_order(text, self.chapter.partition("/")[0], ruled)
+        main = main_claims(stated, first_heading(text) or "", many=2)
+        main = [*main, *(claim for claim in stated if claim not in main)][:BADGES]
+        line = element("p", classes=["masthead-claims"])
+        for claim in main:
+            name = claim_name(claim)
+            link = nodes.reference("", name, refid=nodes.make_id(claim), internal=True)
+            line += element("span", link, nodes.Text(" "), *badge_nodes(ruled[claim], claim))
+            line += nodes.Text(" ")
+        if rest := len(stated) - len(main):
+            line += nodes.reference("", f"and {rest} more", refid="verdict", internal=True)
+        return line
+
+
+def _in_order(text: str, part: str, ruled: Mapping[str, Any]) -> list[str]:
+    try:
+        stated = list(words.read(text, part=part).statements)
+    except words.WordsError:  # told elsewhere
+        stated = []
+    return [claim for claim in stated if claim in ruled] or list(ruled)
+
+
+def _paper(text: str, part: str) -> str:
+    """The key of the paper that the chapter's first printed claim is from."""
+    try:
+        statements = words.read(text, part=part).statements
+    except words.WordsError:
+        return ""
+    for claim, statement in statements.items():
+        if kind_of(claim) != "new" and (cited := re.search(r"\{cite\}`(\w+)`", statement.source)):
+            return cited[1]
+    return ""
+
+
+def _title(root: Path, key: str) -> str:
+    """The title of a paper, from the list of references."""
+    path = root / "book" / "references.bib"
+    path = path if path.is_file() else root / "references.bib"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    entry = re.search(rf"@\w+\{{{key},(.*?)(?=^@|\Z)", text, flags=re.DOTALL | re.MULTILINE)
+    title = re.search(r"\btitle\s*=\s*\{(.*?)\}\s*,?\s*(?:$|,)", entry[1], re.M) if entry else None
+    return re.sub(r"[{}]", "", title[1]) if title else ""
+
+
+def _link(docname: str, name: str) -> addnodes.pending_xref:
+    return addnodes.pending_xref(
+        "",
+        nodes.inline("", name),
+        refdomain="std",
+        reftype="doc",
+        reftarget=f"/{docname}",
+        refexplicit=True,
+        refwarn=True,
+    )
+
+
+def _links(term: str, names: Sequence[str], made: book.Book) -> list[nodes.definition_list_item]:
+    if not names:
+        return []
+    line = nodes.paragraph()
+    for number, name in enumerate(names):
+        if number:
+            line += nodes.Text(" · ")
+        chapter = made.chapters[name]
+        line += _link(chapter.docname, short(chapter.title))
+    return [
+        nodes.definition_list_item("", nodes.term("", term), nodes.definition("", line)),
+    ]
