@@ -34,20 +34,28 @@ TONES = {
     "undecidable": "open",
 }
 PROVED = {"theorem", "lemma", "proposition", "corollary"}  # here, where no claim is named
-_NUMBERED = re.compile(r"(?:§|(?:Theorem|Lemma|Proposition|Corollary|Definition|Remark|Claim) \d)")
+_NUMBERED = re.compile(r"§|(?:Theorem|Lemma|Proposition|Corollary|Definition|Remark) \d")
 
 
-class tag(nodes.General, nodes.Element):  # noqa: N801  # as docutils names its nodes
+PHRASES = ("a", "p", "span", "summary")  # elements of words, where a reference may stand
+
+
+class tag(nodes.General, nodes.Element):  # as docutils names its nodes
     """An HTML element; make it with :func:`element`."""
 
 
-class says(nodes.General, nodes.Element):  # noqa: N801
+class phrase(nodes.General, nodes.TextElement):
+    """An HTML element of words; make it with :func:`element`."""
+
+
+class says(nodes.General, nodes.Element):
     """A claim in one line, on its way from its directive to its title bar."""
 
 
 def setup(app: Sphinx) -> None:
     """Register the nodes, what keeps a claim's line, and the transform."""
-    app.add_node(tag, html=(_open, _close), latex=(_pass, _pass), text=(_pass, _pass))
+    for node in (tag, phrase):
+        app.add_node(node, html=(_open, _close), latex=(_pass, _pass), text=(_pass, _pass))
     app.add_directive("claim", Claim, override=True)
     _let_proofs_keep_their_line()
     app.add_transform(Boxes)
@@ -55,7 +63,7 @@ def setup(app: Sphinx) -> None:
 
 def element(
     name: str, *children: nodes.Node, classes: Iterable[str] = (), **attributes: str
-) -> tag:
+) -> nodes.Element:
     """An HTML element with these children; an underscore in an attribute is a hyphen.
 
     Examples
@@ -64,7 +72,11 @@ def element(
     {'aria-label': 'why'}
     """
     given = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()}
-    return tag("", *children, tag=name, html=given, classes=list(classes))
+    made: nodes.Element = phrase() if name in PHRASES else tag()
+    made.update_basic_atts({"classes": list(classes)})
+    made["tag"], made["html"] = name, given
+    made += children
+    return made
 
 
 def _open(self: Any, node: nodes.Element) -> None:
@@ -186,7 +198,7 @@ class Boxes(SphinxTransform):
             node.replace_self(box(node, rulings.get(claim), folded=fold))
 
 
-def box(node: nodes.Element, ruling: Mapping[str, Any] | None, *, folded: bool) -> tag:
+def box(node: nodes.Element, ruling: Mapping[str, Any] | None, *, folded: bool) -> nodes.Element:
     """The box of a statement that a ``prf:`` or a ``{claim}`` directive has made."""
     claim = node.get("claim", "")
     kind = node.get("realtype", "")
@@ -194,8 +206,10 @@ def box(node: nodes.Element, ruling: Mapping[str, Any] | None, *, folded: bool) 
     colour = tone(claim, ruling["verdict"]) if ruling else ("ours" if kind in PROVED else "plain")
     if claim and not ruling:
         colour = "plain"
+    label = "".join(part.astext() for part in name)
+    printed = bool(claim) and kind_of(claim) != "new"  # its title is the paper's name for it
     bar: list[nodes.Node] = []
-    if kind and not _NUMBERED.match("".join(part.astext() for part in name)):
+    if kind and not (name and (printed or _NUMBERED.match(label))):
         bar.append(element("span", nodes.Text(kind.title()), classes=["box-kind"]))
     bar += [element("span", *name, classes=["box-name"])] if name else []
     if claim:
@@ -204,10 +218,9 @@ def box(node: nodes.Element, ruling: Mapping[str, Any] | None, *, folded: bool) 
         proved = nodes.inline("", "proved here", classes=["verdict", "verdict-tag"])
         bar.append(proved)
     ids = [nodes.make_id(claim), claim] if claim else list(node["ids"])
-    label = "".join(part.astext() for part in name) or kind.title()
     link = element(
         "a", nodes.Text("¶"), classes=["box-link"], href=f"#{ids[0]}", title=claim or ids[0],
-        aria_label=f"Link to {label}",
+        aria_label=f"Link to {label or kind.title()}",
     )  # fmt: skip
     classes = ["lowdim-box", "proof", f"box-{colour}", *([f"box-of-{kind}"] if kind else [])]
     if folded and line:

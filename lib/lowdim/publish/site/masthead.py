@@ -187,14 +187,13 @@ class Masthead(_Stating):
         if chapter:
             before, after = _neighbours(self.env.app)[self.chapter]
             more += _links("Uses", before, env_book) + _links("Taken up in", after, env_book)
-        made = element(
-            "section", classes=["lowdim-masthead"], aria_label="This chapter in short"
-        )
+        made = element("section", classes=["lowdim-masthead"], aria_label="This chapter in short")
         made += self.facts()
         made += self.claims()
         made += nodes.definition_list("", *shown, classes=["masthead-list"])
         if more:
-            title = "What you will learn, and the chapters around this one"
+            around = ", and the chapters around this one" if len(more) > len(FOLDED) else ""
+            title = f"What you will learn{around}"
             made += element(
                 "details",
                 element("summary", nodes.Text(title)),
