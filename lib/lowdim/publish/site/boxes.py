@@ -37,6 +37,7 @@ PROVED = {"theorem", "lemma", "proposition", "corollary"}  # here, where no clai
 _NUMBERED = re.compile(r"§|(?:Theorem|Lemma|Proposition|Corollary|Definition|Remark) \d")
 
 
+LINKS = ("pending_xref", "reference")
 PHRASES = ("a", "p", "span", "summary")  # elements of words, where a reference may stand
 
 
@@ -136,7 +137,7 @@ def _line(directive: SphinxDirective) -> says:
     text = given or " ".join(" ".join(directive.content).split())
     found, messages = directive.state.inline_text(text, directive.lineno)
     kept = says("", *found, *messages, whole=not given)
-    for link in [n for n in kept.findall() if n.tagname in ("pending_xref", "reference")]:
+    for link in [n for n in kept.findall(nodes.Element) if n.tagname in LINKS]:
         link.replace_self(link.children)  # a title bar that unfolds holds no other link
     return kept
 

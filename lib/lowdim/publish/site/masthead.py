@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx import addnodes
@@ -176,9 +176,9 @@ class Masthead(_Stating):
         body = nodes.Element()
         self.state.nested_parse(self.content, self.content_offset, body)
         items = [
-            cast(nodes.definition_list_item, item)
+            item
             for item in body.findall(nodes.definition_list_item)
-            if isinstance(item.parent.parent, nodes.Element) and item.parent.parent is body
+            if item.parent.parent is body  # and not of a list within a definition
         ]
         shown = [item for item in items if item[0].astext() not in FOLDED]
         more = [item for item in items if item[0].astext() in FOLDED]
