@@ -25,8 +25,10 @@ def setup(app: Sphinx) -> None:
         module = import_module(f"{__name__}.{found.name}")
         if hasattr(module, "setup"):
             module.setup(app)
-    static = Path(app.confdir) / STATIC
-    for sheet in sorted(static.glob("css/*.css")):
-        app.add_css_file(f"css/{sheet.name}")
-    for script in sorted(static.glob("js/*.js")):
-        app.add_js_file(f"js/{script.name}", loading_method="defer")
+    # The page of a single run has a folder of its own, and the book's static files by their path.
+    for folder in app.config.html_static_path or [STATIC]:
+        static = Path(app.confdir) / folder
+        for sheet in sorted(static.glob("css/*.css")):
+            app.add_css_file(f"css/{sheet.name}")
+        for script in sorted(static.glob("js/*.js")):
+            app.add_js_file(f"js/{script.name}", loading_method="defer")
