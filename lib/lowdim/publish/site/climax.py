@@ -161,16 +161,16 @@ class Climax(SphinxTransform):
         if slips:
             section.insert(section.index(verdict) + 1, _slips(slips))
         if before:
-            section += make("p", "How each claim is ruled", classes=["rubric", "lowdim-ruled"])
-            section += before
+            title = make("p", "How each claim is ruled", classes=["rubric", "lowdim-ruled"])
+            section.extend([title, *before])
 
     def printed(self) -> dict[str, str]:
         """Take the verdict cell's table off the page; return the reasons that stood under it."""
         found: dict[str, str] = {}
         for cell in folds.cells(self.document):
             for bundle in _elements(cell, "mime_bundle"):
-                plain = next((n for n in bundle if n.get("mime_type") == "text/plain"), None)
-                text = plain.astext() if plain is not None else ""
+                plain = (n for n in _inside(bundle) if n.get("mime_type") == "text/plain")
+                text = "".join(node.astext() for node in plain)
                 if text.partition("\n")[0].split() == HEADER:
                     found |= reasons(text)
                     output = bundle.parent
@@ -199,18 +199,18 @@ class Climax(SphinxTransform):
         """The whole of it: what is not carried, a tally, the main claims, the others folded."""
         today = runs[0].rulings if runs else {}
         ids = list(dict.fromkeys([*evidence, *today]))
-        main, others = main_first(ids, chapter=chapter)
+        _, others = main_first(ids, chapter=chapter)
         fallen = [name for name in ids if not today.get(name, {}).get("supported", True)]
-        main, others = (
-            [n for n in ids if n in {*main, *fallen}],
-            [n for n in others if n not in fallen],
-        )
+        others = [name for name in others if name not in fallen]
+        main = [name for name in ids if name not in others]
+
+        places = _places(self.document)
 
         def table(names: Sequence[str]) -> nodes.Node:
             rows = []
             for name in names:
                 reason = why.get(name.partition(".")[2], "") if name in fallen else None
-                rows.append(self.row(name, evidence.get(name), runs, reason))
+                rows.append(_row(name, evidence.get(name), runs, reason, places))
             return _table(rows, runs)
 
         box = make("div", classes=["lowdim-climax"])
@@ -228,26 +228,35 @@ class Climax(SphinxTransform):
             box += nodes.paragraph("", RATIO, classes=["lowdim-note"])
         return box
 
-    def row(
-        self, name: str, said: nodes.Element | None, runs: Sequence[Run], reason: str | None
-    ) -> nodes.Node:
-        """A claim: badge, name and evidence, then a cell for each run; ``reason`` if not carried."""
-        ruling = runs[0].rulings.get(name) if runs else None
-        head = nodes.paragraph(classes=["lowdim-ruling-head"])
-        head += _named(self.document, name)
-        cell = make("td", head, classes=["lowdim-ruling-said"])
-        tone = TONES[ruling["verdict"]] if ruling else "tag"
-        if reason is None:
-            head += [nodes.Text(" "), *directives.badge_nodes(ruling, name)]
-        else:
-            tone = "bad"
-            head += [nodes.Text(" "), _word("not by this run", "bad", bold=True)]
-            cell += nodes.paragraph("", _fallen(ruling, reason), classes=["lowdim-reason"])
-        if said is not None:
-            cell += nodes.container("", *_in_order(said, runs), classes=["lowdim-evidence"])
-        cells = [_cell(run, run.rulings.get(name), ruling) for run in runs]
-        place = nodes.make_id(f"ruling-{name}")
-        return make("tr", cell, *cells, ids=[place], classes=["lowdim-ruling", f"tone-{tone}"])
+
+def _row(
+    name: str,
+    said: nodes.Element | None,
+    runs: Sequence[Run],
+    reason: str | None,
+    places: set[str],
+) -> nodes.Element:
+    """A claim: name, badge, evidence, a cell for each run; ``reason`` where not carried."""
+    ruling = runs[0].rulings.get(name) if runs else None
+    head = nodes.paragraph(classes=["lowdim-ruling-head"])
+    head += _named(places, name)
+    cell = make("td", head, classes=["lowdim-ruling-said"])
+    tone = TONES[ruling["verdict"]] if ruling else "tag"
+    if reason is None:
+        head += [nodes.Text(" "), *directives.badge_nodes(ruling, name)]
+    else:
+        tone = "bad"
+        head += [nodes.Text(" "), _word("not by this run", "bad", bold=True)]
+        cell += nodes.paragraph("", _fallen(ruling, reason), classes=["lowdim-reason"])
+    if said is not None:
+        cell += nodes.container("", *_in_order(said, runs), classes=["lowdim-evidence"])
+    cells = [_cell(run, run.rulings.get(name), ruling) for run in runs]
+    place = nodes.make_id(f"ruling-{name}")
+    return make("tr", cell, *cells, ids=[place], classes=["lowdim-ruling", f"tone-{tone}"])
+
+
+def _inside(node: nodes.Element) -> list[nodes.Element]:
+    return [child for child in node.children if isinstance(child, nodes.Element)]
 
 
 def _boxes(document: nodes.document, kind: str) -> Iterator[nodes.Element]:
@@ -259,10 +268,17 @@ def _elements(cell: nodes.Element, kind: str) -> list[nodes.container]:
     return [n for n in cell.findall(nodes.container) if n.get("nb_element") == kind]
 
 
-def _named(document: nodes.document, name: str) -> nodes.Node:
-    """The claim's name, linked to its statement; a block without a number has the id undocked."""
+def _places(document: nodes.document) -> set[str]:
+    """The names of all places of a page."""
+    found: set[str] = set()
+    for node in document.findall(nodes.Element):
+        found |= set(node.get("ids", ()))
+    return found
+
+
+def _named(places: set[str], name: str) -> nodes.Node:
+    """The claim's name, linked to its statement; a block without a number keeps the id as it is."""
     shown = nodes.strong("", claim_name(name))
-    places = {place for node in document.findall(nodes.Element) for place in node.get("ids", ())}
     for place in (nodes.make_id(name), name):
         if place in places:
             return nodes.reference("", "", shown, internal=True, refid=place)
@@ -271,8 +287,8 @@ def _named(document: nodes.document, name: str) -> nodes.Node:
 
 def _in_order(said: nodes.Element, runs: Sequence[Run]) -> list[nodes.Node]:
     """The evidence, then its sentences with the numbers of the kept runs, in order of columns."""
-    own = [node for node in said if "preset" not in node]
-    kept = {node["preset"]: node for node in said if "preset" in node}
+    kept = {node["preset"]: node for node in _inside(said) if "preset" in node}
+    own = [node for node in said.children if node not in kept.values()]
     return [*own, *(kept[run.preset] for run in runs[1:] if run.preset in kept)]
 
 
@@ -308,7 +324,7 @@ def _cell(
     return cell
 
 
-def _table(rows: Sequence[nodes.Node], runs: Sequence[Run]) -> nodes.Node:
+def _table(rows: Sequence[nodes.Element], runs: Sequence[Run]) -> nodes.Node:
     """Rows under a head; its parts say what they are, for a narrow screen shows them as cards."""
     heads = [make("th", "Claim and evidence", html={"scope": "col"})]
     for run in runs:
@@ -318,7 +334,7 @@ def _table(rows: Sequence[nodes.Node], runs: Sequence[Run]) -> nodes.Node:
     head = make("thead", make("tr", *heads, html={"role": "row"}))
     for row in rows:
         row["html"] = {"role": "row"}
-        for cell in row.children:
+        for cell in _inside(row):
             cell["html"] = {**cell.get("html", {}), "role": "cell"}
     body = make("tbody", *rows, html={"role": "rowgroup"})
     width = f"runs-{len(runs)}"
@@ -336,8 +352,8 @@ def _tally(ids: Sequence[str], rulings: Mapping[str, Mapping[str, Any]]) -> list
             mark = nodes.raw("", badge(word), format="html")
             shown.append(make("span", f"{words[word]} ", mark, classes=["lowdim-tallied"]))
     if words[""]:
-        mark = _word("not by this run", "bad", bold=True)
-        shown.append(make("span", f"{words['']} ", mark, classes=["lowdim-tallied"]))
+        none = _word("not by this run", "bad", bold=True)
+        shown.append(make("span", f"{words['']} ", none, classes=["lowdim-tallied"]))
     return shown
 
 

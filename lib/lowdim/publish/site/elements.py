@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 
-class element(nodes.Element):  # noqa: N801  docutils finds what to call for a node by its name
+class element(nodes.Element):  # docutils names what it calls for a node after its class
     """``tag`` with ``html``, its attributes beyond ids and classes."""
 
 
