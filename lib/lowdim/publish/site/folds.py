@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -70,10 +70,11 @@ def inside(source: str) -> str:
         tree = ast.parse(source)
     except SyntaxError:  # a magic of the notebook
         return ""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    named = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
-    if titles := _titles(calls):
-        return _listed(titles)
+    calls = _calls(tree)
+    named = {name for name, _ in calls}
+    ladders = (call.args[0] for name, call in calls if name == "Ladder" and call.args)
+    if titles := [t.value for t in ladders if isinstance(t, ast.Constant) and t.value]:
+        return _listed([str(title) for title in titles])
     if "attack" in named:
         on = _listed(_attacked(tree))
         return f"attack on {on}" if on else "attack"
@@ -109,11 +110,11 @@ def size(source: str) -> str:
     return f"{count} line{'s' * (count != 1)}"
 
 
-def _titles(calls: Iterable[ast.Call]) -> list[str]:
-    """The titles of the ladders that are made."""
-    made = (c for c in calls if isinstance(c.func, ast.Name) and c.func.id == "Ladder" and c.args)
-    firsts = (call.args[0] for call in made)
-    return [f.value for f in firsts if isinstance(f, ast.Constant) and isinstance(f.value, str)]
+def _calls(tree: ast.Module) -> list[tuple[str, ast.Call]]:
+    """What a cell calls by a plain name, in the order of its lines."""
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    plain = [(node.func.id, node) for node in found if isinstance(node.func, ast.Name)]
+    return sorted(plain, key=lambda pair: (pair[1].lineno, pair[1].col_offset))
 
 
 def _attacked(tree: ast.Module) -> list[str]:
@@ -125,9 +126,9 @@ def _attacked(tree: ast.Module) -> list[str]:
         if isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Tuple | ast.List)
     }
     found: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "attack" and node.args:
-            what = node.args[0]
+    for name, call in _calls(tree):
+        if name == "attack" and call.args:
+            what = call.args[0]
             what = what.func if isinstance(what, ast.Call) else what
             if isinstance(what, ast.Name):
                 found += over.get(what.id, [what.id])
