@@ -257,7 +257,7 @@ class ErratumDirective(_Stating):
                 make(
                     "div",
                     make("dt", field.title()),
-                    make("dd", *self.inline(self.options[field])),
+                    make("dd", nodes.inline("", "", *self.inline(self.options[field]))),
                     classes=[f"lowdim-slip-{field}"],
                 )
                 for field in words.FIELDS[1:]

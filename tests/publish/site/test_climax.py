@@ -158,3 +158,45 @@ def test_lemmas_of_many_are_folded_unless_not_carried(page: Callable) -> None:
     assert "9 " in fold[0].astext()[20:]
     inside = [row["ids"][0] for row in found(fold, "lowdim-ruling")]
     assert len(inside) == 9 and "ruling-preserve-lemma-4" not in inside
+
+
+def test_the_page_of_a_single_run_has_it_too(tmp_path: Path) -> None:
+    """Rendered, with links in every place, and without a book around it."""
+    from lowdim.publish import standalone
+    from lowdim.publish.chapters import find_root
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+    words = """## Verdict
+```{evidence} lemma-1
+Carried by [a place](#here).
+```
+```{erratum} lemma-1
+:where: Lemma 1
+:printed: [this](#here)
+:correct: that
+:why: It is so.
+:consequence: None.
+```
+"""
+    rulings = {"lemma-1": refuted(trials=3)}
+    told = record(rulings) | {"schema": "lowdim-record/2", "versions": {"lowdim": "1"}}
+    told["machine"] = {"system": "linux", "processor": "x", "cores": 1, "threads": 1}
+    for key in ("chapter", "preset", "parameters"):
+        told.pop(key)
+    printed = {"text/plain": f"{verdict_table(rulings)}\n{unsupported(rulings)}"}
+    output = new_output("display_data", data=printed, metadata={"lowdim_record": told})
+    cells = [
+        new_markdown_cell("(here)=\n# A chapter"),
+        new_code_cell("verdict(rulings)", outputs=[output], execution_count=1),
+        new_markdown_cell(words),
+    ]
+    chosen = {"chapter": CHAPTER, "preset": None, "parameters": {"seed": 0}, "seed": 0}
+    notebook = new_notebook(cells=cells, metadata={"lowdim": chosen})
+    page = standalone.render(notebook, name="one", root=find_root(), folder=tmp_path)
+    text = page.read_text(encoding="utf-8")
+    assert 'id="ruling-preserve-lemma-1"' in text and "lowdim-slip-printed" in text
+    assert "does not support 1 of 1 verdicts" in text and "no verified counterexample" in text
+    assert "<b>Code</b>: how each claim is ruled, 1 line" in text
+    for static in ("css/climax.css", "css/folds.css", "js/folds.js"):
+        assert f"one_files/_static/{static}" in text
+        assert (tmp_path / "one_files" / "_static" / static).is_file()

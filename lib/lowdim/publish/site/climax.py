@@ -365,7 +365,8 @@ def _alarm(fallen: Sequence[str], why: Mapping[str, str], of: int) -> nodes.Node
         place = nodes.make_id(f"ruling-{name}")
         link = nodes.reference("", claim_name(name), internal=True, refid=place)
         reason = why.get(name.partition(".")[2], "")
-        items.append(make("li", link, f": {reason}" if reason else ""))
+        told = [link, nodes.Text(f": {reason}")] if reason else [link]
+        items.append(make("li", nodes.inline("", "", *told)))  # a link stands in a text
     head = nodes.paragraph("", "", nodes.strong("", title))
     return make("div", head, make("ul", *items), classes=["lowdim-alarm"], html={"role": "note"})
 
