@@ -293,5 +293,5 @@ def test_a_chapter_says_how_it_was_made(tab: Any, address: str, chapter: str) ->
     tab.wait_for_url(re.compile(r"/book/ledger\.html#"), wait_until="load")
     row = tab.locator(f"[id='{place}']")
     row.wait_for(state="attached")  # fails where there is none, and where there are several
-    link = row.locator("xpath=ancestor::tr//a").first.get_attribute("href")
+    link = row.locator("a").first.get_attribute("href")
     assert link is not None and chapter.rpartition("/")[2] in link
