@@ -188,3 +188,6 @@ def test_errata_and_comparisons_are_chosen_likewise(
     tab.locator("button[type=reset]").click()
     assert len(tab.evaluate(SHOWN, ".reported-row")) == sum(len(c.reported) for c in claims)
     assert tab.evaluate(CUT) == []
+    if tab.viewport_size == PHONE:  # cards: a cell has the width of its card
+        cell = tab.locator(".reported-row td").nth(1)
+        assert cell.bounding_box()["width"] > 300

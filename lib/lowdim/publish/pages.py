@@ -93,8 +93,14 @@ def ledger(records: Sequence[Record], *, citing: Citing | None = None) -> str:
         Facet("kind", "Kind", [Choice(k, k, kinds[k]) for k in KINDS if kinds[k]]),
     ]
     sorts = {"book": "of the book", "verdict": "by verdict", "name": "by name"}
-    words_of = ("claim", "claims")
-    lines = form(facets, rows=".ledger-row", words=words_of, summary=said, sorts=sorts)
+    lines = form(
+        facets,
+        rows=".ledger-row",
+        words=("claim", "claims"),
+        summary=said,
+        panel="Filters, and what the words mean",
+        sorts=sorts,
+    )
     if citing:
         lines += [
             '<div class="ledger-citing">',

@@ -39,12 +39,14 @@ def form(
     rows: str,
     words: tuple[str, str],
     summary: str,
+    panel: str = "Filters",
     sorts: Mapping[str, str] | None = None,
 ) -> list[str]:
     """The form as lines of HTML, and the sentence for when nothing fits.
 
     ``words`` is what one row is called, and several are; ``summary`` is the sentence that stands
-    there without scripts; ``sorts`` are the orders to choose from, first that of the page.
+    there without scripts; ``panel`` is the name of the choices where they fold; ``sorts`` are the
+    orders to choose from, first that of the page.
 
     Examples
     --------
@@ -58,7 +60,7 @@ def form(
         f'<form class="lowdim-filter" data-rows="{rows}" data-one="{one}" data-many="{many}" '
         f'autocomplete="off" aria-label="Choose among the {many}">',
         '<details class="filter-panel" open>',
-        "<summary>Filters, and what the words mean</summary>",
+        f"<summary>{panel}</summary>",
     ]
     for facet in facets:
         kind = "filter-legend" if any(c.meaning for c in facet.choices) else "filter-chips"
