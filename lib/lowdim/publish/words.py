@@ -473,9 +473,7 @@ def uses_problems(statements: Mapping[str, Statement]) -> list[str]:
         TopologicalSorter({name: said.uses for name, said in statements.items()}).prepare()
     except CycleError as circle:
         chain = circle.args[1][::-1]  # it lists what is used first
-        found.append(
-            f"{chain[0]} rests on itself: {' uses '.join(chain)}; take one of them off."
-        )
+        found.append(f"{chain[0]} rests on itself: {' uses '.join(chain)}; take one of them off.")
     return found
 
 
