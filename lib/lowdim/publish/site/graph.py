@@ -1,7 +1,7 @@
 """The graph of claims: what each of them rests on, and drawings of it as linked SVG.
 
 A claim *uses* another if its statement or its proof does: the paper's proof, or ours where the
-claim was repaired or is new. What rests, directly or through others, on something that was refuted or not
+claim was repaired or is new. What rests, directly or through others, on something refuted or not
 reproduced is *shaken*. :func:`neighbourhood` draws what surrounds a chapter, and
 :mod:`lowdim.publish.site.graphpage` puts the drawings on pages.
 """
@@ -15,12 +15,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lowdim.evidence.vocabulary import PARTS, TONES
 from lowdim.publish import words
 from lowdim.publish.execute import toc_chapters
 from lowdim.publish.site import layout
 from lowdim.publish.site.book import Book, Claim
+
+if TYPE_CHECKING:
+    from pylatexenc.latex2text import LatexNodes2Text
 
 WIDE, NARROW = 720, 340
 """Widths of the two drawings of a part: for a laptop, and for a phone."""
@@ -144,15 +148,40 @@ def plain(text: str) -> str:
 
     Examples
     --------
-    >>> plain(r"$\tan\theta\le q$ for *all* `Y`.")
-    'tanθ≤ q for all Y.'
+    >>> plain(r"$\tan\theta\le\frac{a+b}2$ for *all* `Y`, $\|x^{1/2}\|$.")
+    'tanθ≤(a+b)/2 for all Y, ‖x^(1/2)‖.'
     """
-    from pylatexenc.latex2text import LatexNodes2Text
-
     bare = re.sub(r"\{[\w:]+\}`([^`<]*?)\s*(?:<[^`]*>)?`", r"\1", text)
-    bare = re.sub(r"(?<!\\)[*`]", "", bare) if "$" not in bare else bare
-    shown = LatexNodes2Text(math_mode="text").latex_to_text(bare.replace("%", r"\%"))
-    return " ".join(re.sub(r"[*`]", "", shown).split())
+    shown = [
+        _formula(piece) if piece.startswith("$") else re.sub(r"[*`]", "", piece)
+        for piece in re.split(r"(\$+[^$]+\$+)", bare)
+    ]
+    return " ".join("".join(shown).split())
+
+
+def _formula(source: str) -> str:
+    # The converter knows no sign for a norm, and drops braces that hold a power together.
+    for sign, kept in zip((r"\|", r"\,", r"\;", r"\{", r"\}"), "‖  \ue000\ue001", strict=True):
+        source = source.replace(sign, kept)
+    said = _converter().latex_to_text(source).replace("{", "(").replace("}", ")")
+    said = re.sub(r"([_^])\((\w+)\)", r"\1\2", said)
+    return said.replace("\ue000", "{").replace("\ue001", "}")
+
+
+@cache
+def _converter() -> LatexNodes2Text:
+    from pylatexenc import latex2text
+
+    def fraction(node: Any, l2tobj: LatexNodes2Text) -> str:
+        parts = [l2tobj.nodelist_to_text([part]).strip("{}") for part in node.nodeargd.argnlist]
+        return "/".join(f"({part})" if re.search(r"[-+ /]", part) else part for part in parts)
+
+    known = latex2text.get_default_latex_context_db()
+    kinds = [latex2text.MacroTextSpec(f"{kind}frac", fraction) for kind in ("", "t", "d")]
+    known.add_context_category("fractions", prepend=True, macros=kinds)
+    return latex2text.LatexNodes2Text(
+        latex_context=known, math_mode="text", keep_braced_groups=True, keep_braced_groups_minlen=2
+    )
 
 
 def title(graph: Graph, claim: Claim) -> str:
@@ -205,9 +234,7 @@ def draw(graph: Graph, *, whole: Graph, here: str, room: float, label: str, own:
         for name in made.order():
             x, y = made.corners[name]
             node = _node(whole, graph.claims[name], texts[name], widths[name], here, own)
-            nodes.append(
-                node.replace("<a ", f'<a transform="translate({x:.1f} {y + top:.1f})" ', 1)
-            )
+            nodes.append(f'<g transform="translate({x:.1f} {y + top:.1f})">{node}</g>')
         wide, top = max(wide, made.width), top + made.height + BAND
     if not edges:
         return ""
