@@ -163,6 +163,7 @@ def _formula(source: str) -> str:
     # The converter knows no sign for a norm, and drops braces that hold a power together.
     for sign, kept in zip((r"\|", r"\,", r"\;", r"\{", r"\}"), "‖  \ue000\ue001", strict=True):
         source = source.replace(sign, kept)
+    source = re.sub(r"\\operatorname\*?\{(\w+)\}", r" \1 ", source)
     said = _converter().latex_to_text(source).replace("{", "(").replace("}", ")")
     said = re.sub(r"([_^])\((\w+)\)", r"\1\2", said)
     return said.replace("\ue000", "{").replace("\ue001", "}")

@@ -111,7 +111,9 @@ class GraphDirective(SphinxDirective):
         )
         if not drawn:
             return [nodes.paragraph("", "No claim here rests on another.")]
-        said = drawn + legend(claim.verdict for claim in shown.claims.values())
+        # Whoever goes by keys need not go through every node.
+        said = '<a class="claim-skip" href="#claim-legend">Skip the drawing</a>' + drawn
+        said += legend(claim.verdict for claim in shown.claims.values())
         said += alone(shown, whole, here) if part else ""
         return [nodes.raw("", said, format="html")]
 
@@ -142,7 +144,8 @@ def legend(verdicts: Iterable[str]) -> str:
         f'<span class="claim-sign">{sign}</span>{html.escape(words)}</li>'
         for classes, drawn, words, sign in rows
     )
-    return f'<ul class="claim-legend" aria-label="Signs of the drawing">{items}</ul>'
+    named = 'id="claim-legend" aria-label="Signs of the drawing"'
+    return f'<ul class="claim-legend" {named} tabindex="-1">{items}</ul>'
 
 
 def alone(shown: graph.Graph, whole: graph.Graph, here: str) -> str:
