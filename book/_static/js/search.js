@@ -21,13 +21,24 @@
   const NAMED = /^(theorem|lemma|proposition|corollary|claim|definition|remark|equation|section|appendix|figure|table|exercise)s? ([a-z]?\.?\d[\d.]*|[a-z])(?= |$)/;
 
   // ---- The index, made ready once ----------------------------------------------------------
-  let ready;
-  const load = () => ready ||= new Promise((done, failed) => {
+  let ready, vocabulary;
+  const fetched = address => new Promise((done, failed) => {
     const script = document.createElement("script");
-    script.src = where;
-    script.onload = () => done(prepare(window.lowdimIndex));
+    script.src = address;
+    script.onload = done;
     script.onerror = failed;
     document.head.append(script);
+  });
+  const load = () => ready ||= fetched(where).then(() => {
+    const made = prepare(window.lowdimIndex);
+    made.whole = fetched(where.replace("-index", "-texts")).then(() => { // the prose, a little later
+      made.sections.forEach((section, i) => {
+        section.says = window.lowdimTexts[i];
+        section.fields[1][0] = pad(section.says);
+      });
+      vocabulary = undefined;
+    });
+    return made;
   });
   const pad = text => " " + fold(text) + " ";
   const prepare = index => {
@@ -50,19 +61,19 @@
         href: at(there, place), fields: [[pad(name), 30], [pad(words), 25], [pad(there.title + " " + partWords(there.part)), 8]] };
     });
     let last = -1;
-    const sections = index.sections.map(([on, place, heading, text]) => {
+    const sections = index.sections.map(([on, place, heading]) => {
       const there = page(on), top = on !== last;
       last = on;
-      return { group: "pages", name: top ? there.title : heading, says: text, page: on, top,
+      return { group: "pages", name: top ? there.title : heading, says: "", page: on, top,
         part: index.parts[there.part] || "", where: top ? "" : there.title, href: at(there, top ? "" : place),
-        fields: [[pad(heading), top ? 60 : 40], [pad(text), 12], [pad(top ? partWords(there.part) : there.title), top ? 6 : 4]] };
+        fields: [[pad(heading), top ? 60 : 40], [" ", 12], [pad(top ? partWords(there.part) : there.title), top ? 6 : 4]] };
     });
-    const names = index.names.map(([on, place, name, text]) => ({
-      group: "pages", name, code: true, says: text, page: `${on}`, part: "", where: page(on).title,
-      href: at(page(on), place), fields: [[pad(name.replace(/[._]/g, " ") + " " + name), 6], [pad(text), 3]] }));
+    const names = index.names.flatMap(([on, module, list]) => list.split(" ").map(name => ({
+      group: "pages", name: `${module}.${name}`, code: true, says: "", page: module, part: "", where: page(on).title,
+      href: at(page(on), `${module}.${name}`), fields: [[pad(`${module} ${name}`.replace(/[._]/g, " ") + " " + name), 5]] })));
     const all = [...claims, ...notation, ...exercises, ...sections, ...names];
     for (const entry of all) entry.folded = fold(entry.name);
-    return { all, meanings: index.meanings };
+    return { all, sections, meanings: index.meanings };
   };
 
   // ---- Finding ------------------------------------------------------------------------------
@@ -127,7 +138,6 @@
     return a.slice(i + 1) === b.slice(i + 1) || a.slice(i) === b.slice(i + 1) || a.slice(i + 1) === b.slice(i)
       || (a[i] === b[i + 1] && a[i + 1] === b[i] && a.slice(i + 2) === b.slice(i + 2));
   };
-  let vocabulary;
   const forgiven = (made, query) => {
     vocabulary ||= (() => {
       const counted = new Map();
@@ -153,7 +163,7 @@
     }
     return { groups, query, instead, meanings: made.meanings };
   };
-  window.lowdimSearch = { find: async text => find(await load(), text) };
+  window.lowdimSearch = { find: async text => { const made = await load(); await made.whole; return find(made, text); } };
 
   // ---- Showing ------------------------------------------------------------------------------
   const make = (tag, style, ...children) => {
@@ -264,7 +274,11 @@
       onType?.(text);
       try {
         const made = await load();
-        if (mine === turn) show(place, find(made, text), most);
+        if (mine !== turn) return;
+        show(place, find(made, text), most);
+        if (window.lowdimTexts) return;
+        await made.whole;
+        if (mine === turn && !place.contains(document.activeElement)) show(place, find(made, text), most);
       } catch {
         place.replaceChildren(make("p", "ls-none", "The index of this book could not be read."));
       }

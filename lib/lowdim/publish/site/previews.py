@@ -27,7 +27,9 @@ MOST = 160_000  # characters of previews in one page
 LENGTHS = (3_000, 1_200, 600, 250)  # of one preview; the first with which the page keeps to MOST
 LISTED = "book/api"  # the reference has the first sentence beside each name already
 _LINK = re.compile(r'<a\b([^>]*?)\bhref="([^"]*)"([^>]*)>(.*?)</a>', re.S)
-_NAMED = re.compile(r"\b(Theorem|Lemma|Proposition|Corollary|Definition|Claim|Remark)s? ([\dA-Z.]+)")
+_NAMED = re.compile(
+    r"\b(Theorem|Lemma|Proposition|Corollary|Definition|Claim|Remark)s? ([\dA-Z.]+)"
+)
 _ANCHOR = re.compile(r"<a\b[^>]*>(.*?)</a>", re.S)
 _UNWANTED = re.compile(
     r'<a class="headerlink".*?</a>|<(script|style|button|svg|iframe|noscript)\b.*?</\1>|<!--.*?-->',
@@ -231,7 +233,9 @@ def _figure(whole: str) -> str:
     return cleaned(images + (_inner(caption[0]) if caption else ""))
 
 
-def with_previews(name: str, pages: Mapping[str, Page], claims: Mapping[tuple[str, str], str]) -> str:
+def with_previews(
+    name: str, pages: Mapping[str, Page], claims: Mapping[tuple[str, str], str]
+) -> str:
     """The text of the page ``name`` with what its links lead to.
 
     ``claims`` are the places of claims by page and name: a link to a chapter whose words name a
@@ -325,7 +329,7 @@ def _find(pages: Mapping[str, Page], name: str, place: str) -> Card | None:
 def _as_data(
     name: str, target: tuple[str, str], card: Card, pages: Mapping[str, Page], most: int
 ) -> dict[str, str]:
-    """A card as the page ``name`` needs it: short enough, and with addresses that are right there."""
+    """A card as the page ``name`` needs it: short enough, with addresses that are right there."""
     there = posixpath.dirname(target[0])
 
     def moved(match: re.Match[str]) -> str:

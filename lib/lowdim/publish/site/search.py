@@ -1,9 +1,10 @@
 r"""A search that finds claims first, in place of the theme's.
 
-While pages are built their texts are collected: claims, symbols, exercises, and each section with
-its heading and its prose, without code. :func:`script` writes them as one script file, which
-``js/search.js`` loads when somebody begins to search: a script may be loaded where a page is opened
-from disk, data may not. Formulas are kept as ``$TeX$``.
+While pages are built what is found on them is collected: claims, symbols, exercises, headings, and
+the prose of each section, without code. :func:`index` and :func:`texts` write it as two script
+files, which ``js/search.js`` loads when somebody begins to search: a script may be loaded where a
+page is opened from disk, data may not. The first has all but the prose and is small, so that
+answers come at once; the second adds the prose. Formulas are kept as ``$TeX$``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from sphinx import addnodes
 
 from lowdim.evidence.vocabulary import PARTS, TAGS, VERDICTS
 from lowdim.publish.site import book
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
-INDEX = "search-index.js"
+INDEX, TEXTS = "search-index.js", "search-texts.js"
+LONG = 60  # characters of a formula; a longer one helps nobody in a snippet of prose
 TEMPLATES = Path("book", "_templates")
 NOTATION = "book/notation"
 # What the theme loads on every page for the search that this one replaces.
@@ -44,6 +47,10 @@ _BLOCKS = (
 _ELSEWHERE = {"lowdim-claim", "lowdim-kept", "lowdim-table", "cell_input", "lowdim-footer"}
 
 
+# Pages made of what stands elsewhere too; their headings are enough.
+_TWICE = ("book/api", "book/errata", "book/ledger", "book/reported", "book/status")
+
+
 @dataclass
 class Page:
     """What is searched on one page: sections, exercises, and where its claims are stated."""
@@ -52,7 +59,7 @@ class Page:
     sections: list[tuple[str, str, str]] = field(default_factory=list)
     exercises: list[tuple[str, str, str]] = field(default_factory=list)
     symbols: list[tuple[str, str, str, str]] = field(default_factory=list)
-    names: list[tuple[str, str, str]] = field(default_factory=list)
+    names: list[tuple[str, str]] = field(default_factory=list)
     places: dict[str, str] = field(default_factory=dict)
 
 
@@ -77,7 +84,13 @@ class Collected:
 
     def read(self, app: Sphinx, doctree: nodes.document, docname: str) -> None:
         """Take what is searched from a page that is about to be written."""
-        self.pages[docname] = page_of(doctree, claims=book.of(app).claims, docname=docname)
+        page = page_of(doctree, claims=book.of(app).claims, docname=docname)
+        numbers = app.env.toc_fignumbers.get(docname, {}).get("exercise", {})
+        page.exercises = [
+            (place, " ".join(["Exercise", ".".join(map(str, numbers.get(place, ())))]), words)
+            for place, _, words in page.exercises
+        ]
+        self.pages[docname] = page
 
     def write(self, app: Sphinx, problem: Exception | None) -> None:
         """Write the index, and take out what the theme's own search would have needed."""
@@ -85,7 +98,8 @@ class Collected:
             return
         out = Path(app.outdir)
         pages = {name: self.pages[name] for name in _in_order(app) if name in self.pages}
-        (out / "_static" / INDEX).write_text(script(book.of(app), pages), encoding="utf-8")
+        (out / "_static" / INDEX).write_text(index(book.of(app), pages), encoding="utf-8")
+        (out / "_static" / TEXTS).write_text(texts(pages), encoding="utf-8")
         for name in THEIRS:
             (out / name).unlink(missing_ok=True)
         for path in sorted(out.rglob("*.html")):
@@ -171,10 +185,12 @@ def page_of(
             continue  # the inside of a theorem or an exercise
         heading = _text(title)
         page.title = page.title or heading
-        prose = " ".join(_prose(section, page, claims))
-        page.sections.append((section["ids"][0], heading, " ".join(prose.split())))
+        prose = " ".join(filter(None, _prose(section, page, claims)))
+        page.sections.append((section["ids"][0], heading, prose))
     if docname == NOTATION:
         page.symbols = list(_symbols(doctree))
+    if docname.startswith(_TWICE):
+        page.sections = [(place, heading, "") for place, heading, _ in page.sections]
     return page
 
 
@@ -182,7 +198,8 @@ def _symbols(doctree: nodes.document) -> Iterator[tuple[str, str, str, str]]:
     """Each row of the tables of symbols: its place, the symbol, what it means, in which part."""
     for row in _symbol_rows(doctree):
         head = row.parent.parent.next_node(nodes.thead)
-        part = _text(head[0][0]) if head is not None else ""
+        first = head.next_node(nodes.entry) if head is not None else None
+        part = _text(first) if first is not None else ""
         cells = [_text(cell) for cell in row.children]
         meaning = "; ".join(filter(None, cells[1:]))
         yield row["ids"][0], cells[0], meaning, part if part.startswith("Part") else ""
@@ -193,7 +210,8 @@ def _prose(node: nodes.Element, page: Page, claims: Mapping[str, book.Claim]) ->
     for child in node.children:
         if not isinstance(child, nodes.Element) or isinstance(child, (*_SILENT, nodes.section)):
             continue
-        kind, classes = child.tagname, set(child.get("classes", ()))
+        kind = child.tagname
+        classes: set[str] = set(child.get("classes", ()))
         label = child.get("label", "")
         if label in claims:
             page.places[label] = child["ids"][0]
@@ -201,7 +219,7 @@ def _prose(node: nodes.Element, page: Page, claims: Mapping[str, book.Claim]) ->
             page.places[child["ids"][0]] = child["ids"][0]
         elif kind.startswith("exercise"):
             page.exercises.append((child["ids"][0], *_exercise(child)))
-        elif kind == "desc":
+        elif isinstance(child, addnodes.desc):
             page.names += _names(child)
         elif isinstance(child, nodes.title) or kind.startswith("solution") or classes & _ELSEWHERE:
             continue
@@ -229,30 +247,32 @@ def _exercise(node: nodes.Element) -> tuple[str, str]:
     titles = [title for title in node.children if isinstance(title, nodes.title)]
     words = " ".join(_text(child) for child in node.children if child not in titles)
     name = " ".join(_text(title) for title in titles)
-    return " ".join(name.split()) or "Exercise", first_words(" ".join(words.split()))
+    return name or "Exercise", first_words(words.strip())
 
 
-def _names(node: nodes.Element) -> Iterator[tuple[str, str, str]]:
-    """A name of the library and those inside it: its place and the first sentence about it."""
+def _names(node: addnodes.desc) -> Iterator[tuple[str, str]]:
+    """The functions and classes that a reference describes here: their module and their name."""
     for signature in node.children:
-        if isinstance(signature, nodes.Element) and signature.get("ids"):
-            said = node.next_node(nodes.paragraph)
-            sentence = re.split(r"(?<=\.)\s", _text(said), maxsplit=1)[0] if said else ""
-            yield signature["ids"][0], signature.get("fullname", ""), sentence
-    for inner in node.findall():
-        if inner.tagname == "desc" and inner is not node:
-            yield from _names(inner)
+        if isinstance(signature, addnodes.desc_signature) and signature["ids"]:
+            module, _, name = signature["ids"][0].rpartition(".")
+            yield module, name
 
 
 def _text(node: nodes.Node) -> str:
-    """The words of a node, with formulas between dollars."""
+    """The words of a node on one line, with formulas between dollars."""
+    return " ".join(_gathered(node).split())
+
+
+def _gathered(node: nodes.Node) -> str:
     if isinstance(node, nodes.Text):
         return node.astext()
     if isinstance(node, nodes.math):
         return f"${node.astext()}$"
-    if isinstance(node, _SILENT) or "lowdim-kept" in getattr(node, "get", dict().get)("classes", ""):
+    if isinstance(node, _SILENT):
         return " "
-    inner = "".join(_text(child) for child in node.children)
+    if isinstance(node, nodes.Element) and "lowdim-kept" in node.get("classes", ()):
+        return " "
+    inner = "".join(_gathered(child) for child in node.children)
     return f" {inner} " if isinstance(node, _BLOCKS) else inner
 
 
@@ -290,8 +310,8 @@ def plain(markdown: str) -> str:
     return " ".join("".join(pieces).split())
 
 
-def script(made: book.Book, pages: Mapping[str, Page]) -> str:
-    """The index as a script that sets ``lowdimIndex``; one line for each thing that is found."""
+def index(made: book.Book, pages: Mapping[str, Page]) -> str:
+    """Everything but the prose, as a script that sets ``lowdimIndex``; one line for each thing."""
     number = {name: at for at, name in enumerate(pages)}
     claims = [
         [
@@ -303,20 +323,41 @@ def script(made: book.Book, pages: Mapping[str, Page]) -> str:
         if claim.docname in number
     ]  # fmt: skip
     lists: dict[str, Sequence[Any]] = {
-        "pages": [
-            [f"{name}.html", page.title, _part(name)] for name, page in pages.items()
-        ],
+        "pages": [[f"{name}.html", page.title, _part(name)] for name, page in pages.items()],
         "claims": claims,
         "notation": [[number[n], *row] for n, page in pages.items() for row in page.symbols],
         "exercises": [[number[n], *row] for n, page in pages.items() for row in page.exercises],
-        "sections": [[number[n], *row] for n, page in pages.items() for row in page.sections],
-        "names": [[number[n], *row] for n, page in pages.items() for row in page.names],
+        "sections": [[number[n], *row[:2]] for n, page in pages.items() for row in page.sections],
+        "names": [[number[n], *row] for n, page in pages.items() for row in _by_module(page)],
     }
     meanings = {"parts": PARTS, "meanings": {**VERDICTS, **TAGS}}
     shown = [f'"{name}": {_compact(value)}' for name, value in meanings.items()]
     for name, rows in lists.items():
         shown.append(f'"{name}": [\n' + ",\n".join(map(_compact, rows)) + "\n]")
     return "window.lowdimIndex = {\n" + ",\n".join(shown) + "\n};\n"
+
+
+def texts(pages: Mapping[str, Page]) -> str:
+    """The prose of the sections, in the order of the index, as a script that sets ``lowdimTexts``.
+
+    Examples
+    --------
+    >>> texts({"a": Page(sections=[("top", "Top", "Some prose.")])})
+    'window.lowdimTexts = [\\n"Some prose."\\n];\\n'
+    """
+    rows = [_compact(_brief(text)) for page in pages.values() for _, _, text in page.sections]
+    return "window.lowdimTexts = [\n" + ",\n".join(rows) + "\n];\n"
+
+
+def _brief(text: str) -> str:
+    return re.sub(r"\$[^$]*\$", lambda m: m[0] if len(m[0]) <= LONG else "…", text)
+
+
+def _by_module(page: Page) -> list[tuple[str, str]]:
+    modules: dict[str, list[str]] = {}
+    for module, name in page.names:
+        modules.setdefault(module, []).append(name)
+    return [(module, " ".join(names)) for module, names in modules.items()]
 
 
 def _part(docname: str) -> str:
