@@ -50,7 +50,7 @@
       return { group: "claims", id, name, title, says, body, verdict, tags, href: at(there, place),
         part: index.parts[part], where: there.title, ours: name.startsWith("New:"),
         fields: [[pad(name), 60], [pad(title), 45], [pad(says), 25], [pad(body), 15],
-          [pad(`${verdict} ${tags.join(" ")} ${partWords(part)} ${id} ${there.title}`), 8]] };
+          [pad(`${verdict} ${tags.join(" ")} ${partWords(part)} ${id}`), 8]] };
     });
     const notation = index.notation.map(([on, place, symbol, meaning, part]) => ({
       group: "notation", name: symbol, says: meaning, part, href: at(page(on), place),
@@ -81,7 +81,8 @@
   const fit = (entry, word) => {
     let best = 0;
     for (const [text, weight] of entry.fields) {
-      const score = text.includes(` ${word} `) ? weight : text.includes(" " + word) ? 0.8 * weight
+      const begins = " " + word + (/^\d+$/.test(word) ? "." : ""); // 3 begins 3.1, and not 30
+      const score = text.includes(` ${word} `) ? weight : text.includes(begins) ? 0.8 * weight
         : word.length > 3 && text.includes(word) ? 0.4 * weight : 0;
       if (score > best) best = score;
     }
@@ -89,6 +90,7 @@
   };
   const score = (entry, query) => {
     let sum = 0;
+    if (query.named && !entry.fields.some(([text]) => text.includes(` ${query.named} `) || text.includes(` ${query.named}.`))) return 0;
     for (const word of query.words) {
       const found = fit(entry, word);
       if (!found) return 0;
@@ -154,6 +156,7 @@
     let query = parse(text);
     if (!query.words.length) return null;
     let groups = rank(made.all, query), instead = "";
+    if (!count(groups) && query.named) groups = rank(made.all, query = { ...query, named: undefined });
     if (!count(groups)) {
       const other = forgiven(made, query);
       if (other) {
@@ -297,6 +300,9 @@
         next.scrollIntoView({ block: "nearest" });
       } else if (at > 0 && event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) {
         input.focus(); // go on typing
+      } else if (event.key === "Escape" && around.open && at !== 0) { // from the field the theme closes
+        event.preventDefault();
+        around.close();
       } else if (event.key === "Escape" && !around.open && input.value) {
         event.preventDefault();
         input.value = "";

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from lowdim.publish.site import previews
+from lowdim.publish.site import book, previews
 from lowdim.publish.site.previews import Page, card_of
 
 THERE = """<body><article class="bd-article"><section id="top"><span id="label"></span>
@@ -22,7 +22,20 @@ Theorem</p><section class="theorem-content" id="c"><p>Let <span class="math">\\(
 <table><tr id="symbol-r"><td><p>r</p></td><td><p>rank</p></td></tr></table>
 <p id="plain">A paragraph.</p></section></article></body>"""
 HERE = """<body><nav><a href="there.html#fig">no</a></nav><article>{}</article></body>"""
-CLAIMS = {("n/there.html", "Theorem 3.1"): "preserve.theorem-3-1"}
+CLAIM = book.Claim(
+    id="preserve.theorem-3-1",
+    chapter="preserve/theorem_3_1",
+    **dict.fromkeys(("title", "says", "body", "source", "reading", "evidence"), ""),
+    verdict="repaired",
+    tags=("typo",),
+    supported=True,
+    trials=0,
+    violations=0,
+    tightness=None,
+    errata=(),
+    reported=(),
+)
+CLAIMS = {("n/there.html", "Theorem 3.1"): CLAIM}
 
 
 def shown(*links: str) -> tuple[str, list[dict[str, str]]]:
@@ -71,9 +84,18 @@ def test_a_figure_is_found_from_another_folder() -> None:
     assert cards[0]["where"] == "Title"
 
 
-def test_words_that_name_a_claim_show_the_claim() -> None:
-    _, cards = shown('<a href="../n/there.html#label"><span>Theorem 3.1</span></a>')
+@pytest.mark.parametrize(
+    "link",
+    [
+        '<a href="../n/there.html#label"><span>Theorem 3.1</span></a>',
+        '<a href="../n/there.html">the proof of Theorem 3.1.</a>',
+        '<a href="#preserve.theorem-3-1-verdict">preserve.theorem-3-1</a>',
+    ],
+)
+def test_words_that_name_a_claim_show_the_claim_with_its_verdict(link: str) -> None:
+    _, cards = shown(link)
     assert cards[0]["kind"] == "statement"
+    assert "verdict-repaired" in cards[0]["html"] and "typo" in cards[0]["html"]
 
 
 def test_a_page_keeps_to_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:

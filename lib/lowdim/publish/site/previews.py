@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from lowdim.evidence.vocabulary import badge
 from lowdim.publish.site import book
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _write(app: Sphinx, problem: Exception | None) -> None:
         if "_static" not in path.relative_to(out).parts
     }
     claims = {
-        (f"{claim.docname}.html", claim.name): claim.id for claim in book.of(app).claims.values()
+        (f"{claim.docname}.html", claim.name): claim for claim in book.of(app).claims.values()
     }
     for name, page in pages.items():
         if name.startswith(LISTED):
@@ -234,15 +235,16 @@ def _figure(whole: str) -> str:
 
 
 def with_previews(
-    name: str, pages: Mapping[str, Page], claims: Mapping[tuple[str, str], str]
+    name: str, pages: Mapping[str, Page], claims: Mapping[tuple[str, str], book.Claim]
 ) -> str:
     """The text of the page ``name`` with what its links lead to.
 
-    ``claims`` are the places of claims by page and name: a link to a chapter whose words name a
-    claim of it shows that claim.
+    ``claims`` are by page and name: a link to a chapter whose words name a claim of it shows that
+    claim, with its verdict.
     """
     page = pages[name]
     begin, end = page.article
+    known = {(where, claim.id): claim for (where, _), claim in claims.items()}
     cards: dict[tuple[str, str], Card | None] = {}
     numbers: dict[tuple[str, str], int] = {}
 
@@ -251,7 +253,7 @@ def with_previews(
         if target is None:
             return match[0]
         if target not in cards:
-            cards[target] = _find(pages, *target)
+            cards[target] = _find(pages, *target, known.get(target))
         if cards[target] is None:
             return match[0]
         number = numbers.setdefault(target, len(numbers))
@@ -292,7 +294,7 @@ def _target(
     name: str,
     link: re.Match[str],
     pages: Mapping[str, Page],
-    claims: Mapping[tuple[str, str], str],
+    claims: Mapping[tuple[str, str], book.Claim],
 ) -> tuple[str, str] | None:
     """The page and the place that a link leads to; None if it leads out, or is a mere sign."""
     around = link[1] + link[3]
@@ -306,24 +308,28 @@ def _target(
     if page not in pages:
         return None
     place = unquote(address.fragment)
-    named = _NAMED.search(re.sub(r"<[^>]*>", "", link[4]))
-    if named and (claim := claims.get((page, f"{named[1]} {named[2].rstrip('.')}"))):
-        place = claim
+    text = html.unescape(re.sub(r"<[^>]*>", "", link[4])).strip()
+    named = _NAMED.search(text)
+    short = f"{named[1]} {named[2].rstrip('.')}" if named else ""
+    if claim := claims.get((page, text)) or claims.get((page, short)):
+        place = claim.id
     elif place.endswith("-verdict"):  # a row of the ledger: the statement says more
         place = place.removesuffix("-verdict")
-        for (where, _), claim in claims.items():
-            if claim == place:
-                page = where
+        page = next((where for (where, _), claim in claims.items() if claim.id == place), page)
     return None if page == name and not place else (page, place)
 
 
-def _find(pages: Mapping[str, Page], name: str, place: str) -> Card | None:
+def _find(
+    pages: Mapping[str, Page], name: str, place: str, claim: book.Claim | None
+) -> Card | None:
     page = pages[name]
     if not place:
         return _section(page, page.article[0]) if page.title else None
-    from docutils.nodes import make_id  # a claim without a theorem's box has its id in this form
-
-    return card_of(page, place) or card_of(page, make_id(place))
+    card = card_of(page, place) or (card_of(page, claim.anchor) if claim else None)
+    if card is None or claim is None or 'class="verdict' in card.content:
+        return card
+    shown = badge(claim.verdict, claim.tags)
+    return Card(card.kind, f'<p class="lowdim-preview-verdict">{shown}</p>{card.content}')
 
 
 def _as_data(
