@@ -56,7 +56,7 @@
     if (low) card.setAttribute("aria-label", "Preview"); else card.removeAttribute("aria-label");
     card.querySelector(".lp-where").textContent = "";
     card.querySelector(".lp-where").innerHTML = shown.where;
-    card.querySelector(".lp-open").href = target.getAttribute("href");
+    card.querySelector(".lp-open").href = target.getAttribute("href") || target.getAttribute("xlink:href");
     const body = card.querySelector(".lp-body");
     body.innerHTML = shown.html;
     card.style.cssText = "visibility: hidden";

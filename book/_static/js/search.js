@@ -104,10 +104,10 @@
     if (entry.top) sum += 3;
     if (!query.named || entry.group !== "claims") return sum;
     const title = entry.fields[1][0];
-    if (entry.folded === query.named) return sum + 1000;
-    if (entry.ours && title.includes(` ${query.named} `)) return sum + 900; // its repair
-    if ((entry.folded + " ").startsWith(query.named + " ")) return sum + 800;
-    if (entry.folded.startsWith(query.named)) return sum + 700;
+    if (entry.folded === query.named) return 1000; // ties stay in the order of the book
+    if (entry.ours && title.includes(` ${query.named} `)) return 900; // its repair
+    if ((entry.folded + " ").startsWith(query.named + " ")) return 800;
+    if (entry.folded.startsWith(query.named)) return 700;
     return title.includes(` ${query.named} `) ? sum + 600 : sum;
   };
   const parse = text => {

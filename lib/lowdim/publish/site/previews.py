@@ -48,8 +48,9 @@ _KINDS = (  # by class; the first that fits
 
 
 def setup(app: Sphinx) -> None:
-    """Register with Sphinx, after everything else that writes pages."""
-    app.connect("build-finished", _write, priority=900)
+    """Register with Sphinx, after everything else that writes pages; only in the book itself."""
+    if (Path(app.confdir) / "book" / "index.md").is_file():  # the page of a run moves its pictures
+        app.connect("build-finished", _write, priority=900)
 
 
 def _write(app: Sphinx, problem: Exception | None) -> None:

@@ -46,10 +46,8 @@ _BLOCKS = (
 # Boxes whose words are found elsewhere in the index, or would give something away.
 _ELSEWHERE = {"lowdim-claim", "lowdim-kept", "lowdim-table", "cell_input", "lowdim-footer"}
 
-
 # Pages made of what stands elsewhere too; their headings are enough.
 _TWICE = ("book/api", "book/errata", "book/ledger", "book/reported", "book/status")
-
 
 @dataclass
 class Page:
@@ -62,7 +60,6 @@ class Page:
     names: list[tuple[str, str]] = field(default_factory=list)
     places: dict[str, str] = field(default_factory=dict)
 
-
 def setup(app: Sphinx) -> None:
     """Register with Sphinx; only in the book itself, not for the page of a single run."""
     if not (Path(app.confdir) / TEMPLATES / "search.html").is_file():
@@ -74,7 +71,6 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", collected.read)
     app.connect("html-page-context", _say_where)
     app.connect("build-finished", collected.write)
-
 
 class Collected:
     """The pages of a build, by their names."""
@@ -109,15 +105,12 @@ class Collected:
                 if slim != text:
                     path.write_text(slim, encoding="utf-8")
 
-
 def _own_page(app: Sphinx, config: Config) -> None:
     config["templates_path"] = [*config["templates_path"], str(TEMPLATES)]
     config["html_additional_pages"] = {**config["html_additional_pages"], "search": "search.html"}
 
-
 def _no_other_index(app: Sphinx) -> None:
     app.builder.search = False  # type: ignore[attr-defined]  # of builders of HTML
-
 
 def _say_where(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
@@ -131,7 +124,6 @@ def _say_where(
         + f'<meta name="lowdim-mathjax" content="{formulas}" />\n'
     )
 
-
 def _in_order(app: Sphinx) -> list[str]:
     """The pages as a reader turns them; those outside of the contents at the end."""
     order: list[str] = []
@@ -142,7 +134,6 @@ def _in_order(app: Sphinx) -> list[str]:
             order.append(name)
             waiting = [*app.env.toctree_includes.get(name, []), *waiting]
     return [*order, *sorted(set(app.env.found_docs) - set(order))]
-
 
 def _name_symbols(app: Sphinx, doctree: nodes.document) -> None:
     """Give each row of the tables of symbols a place of its own, so that links can lead to it."""
@@ -156,7 +147,6 @@ def _name_symbols(app: Sphinx, doctree: nodes.document) -> None:
         taken.add(name)
         row["ids"] = [name]
 
-
 def slug(symbol: str) -> str:
     r"""The place of a symbol on the page of notation, from its TeX.
 
@@ -168,11 +158,9 @@ def slug(symbol: str) -> str:
     words = re.findall(r"[a-z0-9]+", symbol.lower())
     return "-".join(["symbol", *words])
 
-
 def _symbol_rows(doctree: nodes.document) -> Iterator[nodes.row]:
     for body in doctree.findall(nodes.tbody):
         yield from (row for row in body.children if isinstance(row, nodes.row))
-
 
 def page_of(
     doctree: nodes.document, *, claims: Mapping[str, book.Claim], docname: str = ""
@@ -193,7 +181,6 @@ def page_of(
         page.sections = [(place, heading, "") for place, heading, _ in page.sections]
     return page
 
-
 def _symbols(doctree: nodes.document) -> Iterator[tuple[str, str, str, str]]:
     """Each row of the tables of symbols: its place, the symbol, what it means, in which part."""
     for row in _symbol_rows(doctree):
@@ -203,7 +190,6 @@ def _symbols(doctree: nodes.document) -> Iterator[tuple[str, str, str, str]]:
         cells = [_text(cell) for cell in row.children]
         meaning = "; ".join(filter(None, cells[1:]))
         yield row["ids"][0], cells[0], meaning, part if part.startswith("Part") else ""
-
 
 def _prose(node: nodes.Element, page: Page, claims: Mapping[str, book.Claim]) -> Iterator[str]:
     """The text under ``node`` down to the next section; boxes that are indexed apart are noted."""
@@ -228,10 +214,8 @@ def _prose(node: nodes.Element, page: Page, claims: Mapping[str, book.Claim]) ->
         else:
             yield _text(child)
 
-
 def _inside(node: nodes.Element) -> bool:
     return any(isinstance(child, (nodes.container, nodes.section)) for child in node.children)
-
 
 def _opened(node: nodes.Element) -> nodes.Element:
     """A box as one list of what is in it: sections inside a proof are no sections of the page."""
@@ -241,14 +225,12 @@ def _opened(node: nodes.Element) -> nodes.Element:
         opened.children += grand
     return opened
 
-
 def _exercise(node: nodes.Element) -> tuple[str, str]:
     """The name and the first words of an exercise."""
     titles = [title for title in node.children if isinstance(title, nodes.title)]
     words = " ".join(_text(child) for child in node.children if child not in titles)
     name = " ".join(_text(title) for title in titles)
     return name or "Exercise", first_words(words.strip())
-
 
 def _names(node: addnodes.desc) -> Iterator[tuple[str, str]]:
     """The functions and classes that a reference describes here: their module and their name."""
@@ -257,11 +239,9 @@ def _names(node: addnodes.desc) -> Iterator[tuple[str, str]]:
             module, _, name = signature["ids"][0].rpartition(".")
             yield module, name
 
-
 def _text(node: nodes.Node) -> str:
     """The words of a node on one line, with formulas between dollars."""
     return " ".join(_gathered(node).split())
-
 
 def _gathered(node: nodes.Node) -> str:
     if isinstance(node, nodes.Text):
@@ -274,7 +254,6 @@ def _gathered(node: nodes.Node) -> str:
         return " "
     inner = "".join(_gathered(child) for child in node.children)
     return f" {inner} " if isinstance(node, _BLOCKS) else inner
-
 
 def first_words(text: str, most: int = 160) -> str:
     r"""The beginning of a text, cut between words and never inside a formula.
@@ -293,7 +272,6 @@ def first_words(text: str, most: int = 160) -> str:
         cut = cut[: cut.rindex("$")]
     return cut[: cut.rfind(" ")].rstrip(" ,;") + " …" if " " in cut else "…"
 
-
 def plain(markdown: str) -> str:
     r"""A statement without the marks of Markdown; formulas stay, between single dollars.
 
@@ -308,7 +286,6 @@ def plain(markdown: str) -> str:
     pieces[::2] = [re.sub(r"\*+|\\(?=[\W_])", "", piece) for piece in pieces[::2]]
     pieces[1::2] = [piece.strip("`") for piece in pieces[1::2]]
     return " ".join("".join(pieces).split())
-
 
 def index(made: book.Book, pages: Mapping[str, Page]) -> str:
     """Everything but the prose, as a script that sets ``lowdimIndex``; one line for each thing."""
@@ -336,7 +313,6 @@ def index(made: book.Book, pages: Mapping[str, Page]) -> str:
         shown.append(f'"{name}": [\n' + ",\n".join(map(_compact, rows)) + "\n]")
     return "window.lowdimIndex = {\n" + ",\n".join(shown) + "\n};\n"
 
-
 def texts(pages: Mapping[str, Page]) -> str:
     """The prose of the sections, in the order of the index, as a script that sets ``lowdimTexts``.
 
@@ -348,10 +324,8 @@ def texts(pages: Mapping[str, Page]) -> str:
     rows = [_compact(_brief(text)) for page in pages.values() for _, _, text in page.sections]
     return "window.lowdimTexts = [\n" + ",\n".join(rows) + "\n];\n"
 
-
 def _brief(text: str) -> str:
     return re.sub(r"\$[^$]*\$", lambda m: m[0] if len(m[0]) <= LONG else "…", text)
-
 
 def _by_module(page: Page) -> list[tuple[str, str]]:
     modules: dict[str, list[str]] = {}
@@ -359,11 +333,9 @@ def _by_module(page: Page) -> list[tuple[str, str]]:
         modules.setdefault(module, []).append(name)
     return [(module, " ".join(names)) for module, names in modules.items()]
 
-
 def _part(docname: str) -> str:
     part = docname.removeprefix("notebooks/").removeprefix("book/").partition("/")[0]
     return part if part in PARTS else ""
-
 
 def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
