@@ -348,7 +348,8 @@ def test_what_is_not_there_is_one_sentence(book: Any) -> None:
 
 def test_the_notebook_to_download_has_all_cells_and_no_outputs(book: Any) -> None:
     notebook = downloadable(book.chapter())
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    install, *code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert "pip install" in install.source
     assert [cell.metadata.get("tags") for cell in code] == [
         ["parameters"],
         None,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lowdim.evidence.vocabulary import style
-from lowdim.publish import directives, site, words
+from lowdim.publish import content, directives, site, store, words
 from lowdim.publish.content import chapter_path
 from lowdim.publish.execute import CACHE, RECORDS, drop_stale
 from lowdim.publish.pages import notebook_url
@@ -44,15 +44,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def downloadable(source: Path) -> NotebookNode:
-    """The chapter as a notebook without outputs that runs wherever ``lowdim`` is installed."""
-    import jupytext
+def downloadable(source: Path, *, run: NotebookNode | None = None) -> NotebookNode:
+    """The chapter as a notebook that reads well in plain Jupyter and runs where ``lowdim`` is.
 
-    notebook = jupytext.read(source)
-    notebook.metadata.pop("jupytext", None)  # else editors would pair it with a file that is absent
-    for cell in notebook.cells:
-        cell.metadata.pop("mystnb", None)  # captions, which only the book shows
-    return notebook
+    With the outputs of ``run``, if there is one.
+    """
+    from lowdim.publish.site import notebooks
+
+    return notebooks.make(source, run=run)
 
 
 class AltText:
@@ -174,9 +173,13 @@ def _write_notebooks(app: Sphinx, problem: Exception | None) -> None:
         return
     import nbformat
 
-    for docname in sorted(app.env.found_docs):
-        source = chapter_path(Path(app.srcdir), docname.removeprefix(PREFIX))
-        if docname.startswith(PREFIX) and source.is_file():
-            target = Path(app.outdir) / notebook_url(docname.removeprefix(PREFIX))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(downloadable(source), target)
+    root = Path(app.srcdir)
+    chapters = [d.removeprefix(PREFIX) for d in sorted(app.env.found_docs) if d.startswith(PREFIX)]
+    chapters = [name for name in chapters if chapter_path(root, name).is_file()]
+    library = content.Library.of(root) if chapters else None
+    for name in chapters:
+        run = store.find(root, name, content.key(root, name, library=library))
+        target = Path(app.outdir) / notebook_url(name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made = downloadable(chapter_path(root, name), run=run.notebook() if run else None)
+        nbformat.write(made, target)
