@@ -2,6 +2,7 @@
 # make test   every check, the rendered book included  make bench  the benchmark
 # make lint   what reads the sources only, in seconds  make format repair what can be
 # make lock   resolve requirements.in anew             make clean  remove what was built
+# make pdf    print the book, and each chapter, into _build/pdf
 # Each command makes the environment .venv first, from the pins in requirements.lock.
 
 SHELL := bash
@@ -17,10 +18,14 @@ PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check --no-inp
 PORT ?= 8000
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: book test lint format serve bench lock clean setup venv browser
+.PHONY: book pdf test lint format serve bench lock clean setup venv browser
 
 book: setup
 	@$(BIN)/lowdim book
+
+# Printed from the built pages by the browser that the tests use.
+pdf: book browser
+	@$(BIN)/lowdim pdf
 
 # Tests are shared out over the cores; a chapter is one test, and the tests in the browser are one
 # group, so that each page is opened once. The chapters are compared first: the book then shows

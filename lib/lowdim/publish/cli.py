@@ -120,6 +120,8 @@ def _parser() -> argparse.ArgumentParser:
     data.add_argument("name", nargs="?", metavar="NAME", help="the data set to fetch")
     data.add_argument("--split", metavar="SPLIT", help="only the files of this official split")
     command("book", _book, "Build the book into _build/html.")
+    printed = command("pdf", _pdf, "Print the built book into _build/pdf: chapters, and the whole.")
+    printed.add_argument("chapter", nargs="*", metavar="CHAPTER", help="only these (default: all)")
     refs = command("references", _references, "Refresh what the tests compare chapters with.")
     refs.add_argument("chapter", nargs="*", metavar="CHAPTER", help="only these (default: all)")
     refs.add_argument("--check", action="store_true", help="tell what differs; write nothing")
@@ -262,6 +264,16 @@ def _book(asked: argparse.Namespace) -> int:
     from lowdim.publish.build import build_book
 
     return build_book(root)
+
+
+def _pdf(asked: argparse.Namespace) -> int:
+    root = chapters.find_root()
+    wanted = [chapters.resolve(name, root=root).name for name in asked.chapter] or None
+    from lowdim.publish.site.pdf import print_book
+
+    for path in print_book(root, chapters=wanted, progress=sys.stderr.isatty()):
+        print(path)
+    return 0
 
 
 def _references(asked: argparse.Namespace) -> int:

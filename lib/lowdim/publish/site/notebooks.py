@@ -1,8 +1,8 @@
 """The notebook that a chapter's page offers: complete in plain Jupyter, and it runs.
 
 Its words are plain Markdown with the numbers of the book's run (:mod:`lowdim.publish.site.plain`),
-its outputs those of that run, its kernel named as Jupyter and papermill want it. What the book hides
-is folded, not gone.
+its outputs those of that run, its kernel named as Jupyter and papermill want it. What the book
+hides is folded, not gone.
 """
 
 from __future__ import annotations
