@@ -14,7 +14,7 @@ import torch
 from lowdim.evidence import plots
 from lowdim.evidence.tables import Table
 
-from bench import bench_distances, bench_training
+from bench import bench_distances, bench_grading, bench_instruments, bench_sweep, bench_training
 
 OUT = Path("_build")
 # name: (function, floor, wanted, what is divided by what)
@@ -34,7 +34,25 @@ RATIOS = {
     "lemma_10000_vs_scipy": (
         bench_distances.lemma_10000_vs_scipy, 8.0, 20.0, "a loop with scipy / in one batch",
     ),
+    "sweep_50_vs_papermill": (
+        bench_sweep.sweep_50_vs_papermill, 10.0, 20.0, "a kernel each / a fork of a warm worker",
+    ),
+    "instruments_vs_forward": (
+        bench_instruments.instruments_vs_forward, 0.8, 1.0, "ten forward passes / four instruments",
+    ),
+    "recorder_share": (
+        bench_instruments.recorder_share, 1.0, 1.2, "a twentieth / a recorder's share of the time",
+    ),
+    "streaming_memory": (
+        bench_instruments.streaming_memory, 1.0, 2.0, "1 GB / memory of a million more points",
+    ),
 }  # fmt: skip
+if reason := bench_grading.missing():
+    print(f"not measured: grade_30_vs_nbgrader ({reason})", file=sys.stderr)
+else:
+    RATIOS["grade_30_vs_nbgrader"] = (
+        bench_grading.grade_30_vs_nbgrader, 5.0, 10.0, "nbgrader autograde / in jails",
+    )  # fmt: skip
 
 
 def exponent(values: list[float], seconds: list[float]) -> float:
@@ -88,13 +106,21 @@ def state(ratio: float, floor: float, wanted: float) -> str:
 
 def notes(details: dict) -> list[str]:
     """What the ratios do not say: agreement, errors, the profile where a floor is missed."""
-    near, tracked, lemma = (details[name] for name in list(RATIOS)[2:])
+    near, tracked, lemma = (details[name] for name in list(RATIOS)[2:5])
+    each = details["instruments_vs_forward"]
     lines = [
         f"distances agree with the naive ones to {near['digits']:.1f} digits; where spaces nearly "
         f"coincide, absolutely to 1e-{near['digits_near_coincidence']:.1f}.",
         f"tracked: largest certified error {tracked['stated_error']:.1e}, largest true error "
         f"{tracked['true_error']:.1e}, distances agree to {tracked['digits']:.1f} digits.",
         f"lemma: both sides agree with scipy to {lemma['digits']:.1f} digits.",
+        f"instruments: {each['multiple']:.1f} forward passes in all; alone "
+        + ", ".join(f"{k} {v:.1f}" for k, v in each["multiple_of_each_alone"].items())
+        + ".",
+        f"recorder: {details['recorder_share']['share']:.1%} of the time, "
+        f"{len(details['recorder_share']['records'])} records.",
+        f"streaming: {details['streaming_memory']['bytes'] / 1e6:.0f} MB more for "
+        f"{details['streaming_memory']['points']:,} points.",
     ]
     if lemma["ratio"] < RATIOS["lemma_10000_vs_scipy"][1]:
         spent = lemma["profile_seconds"]

@@ -28,6 +28,7 @@ from markdown_it import MarkdownIt
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = Path(__file__).with_name("chapters.toml")
 SYNTAX = "invalid-syntax"
+COURSE = "course"  # assignments are no chapters: their wrong answers are wrong on purpose
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,11 @@ def repair(texts: Mapping[str, str]) -> dict[str, str]:
 def chosen(root: Path, files: Sequence[str]) -> list[str]:
     """The names of the chapters in ``files``, or of all; SystemExit if one is no chapter."""
     notebooks = (root / "notebooks").resolve()
-    every = [str(p.relative_to(notebooks).with_suffix("")) for p in notebooks.glob("*/*.md")]
+    every = [
+        str(path.relative_to(notebooks).with_suffix(""))
+        for path in notebooks.glob("*/*.md")
+        if path.parent.name != COURSE
+    ]
     asked = []
     for file in files:
         path = Path(file).resolve()

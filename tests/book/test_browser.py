@@ -24,6 +24,12 @@ TYPESET = """async () => {
   await MathJax.startup.promise;
 }"""
 
+# Images further down are loaded when they come near.
+LOAD = """async () => {
+  for (const image of document.images) image.loading = 'eager';
+  await Promise.all([...document.images].map(image => image.decode().catch(() => {})));
+}"""
+
 # Formulas that were not set, were set with an error, or whose source can be read as text.
 RAW = r"""() => {
   const wrong = [...document.querySelectorAll('.math')]
@@ -59,9 +65,9 @@ TOO_WIDE = """() => {
   return wrong;
 }"""
 
-# Tables of a chapter whose last columns must be scrolled to.
+# Tables of a chapter whose last columns must be scrolled to. What is folded is not laid out yet.
 SCROLLED = """() => [...document.querySelectorAll('.bd-article div.lowdim-table')]
-  .filter(e => e.scrollWidth > e.clientWidth + 1)
+  .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
   .map(e => `${e.scrollWidth} > ${e.clientWidth}: ${e.innerText.slice(0, 60)}`)"""
 
 # Contrast (WCAG 2) of every kind of visible text against what is really behind it.
@@ -156,6 +162,7 @@ def visit(browser: Any, address: str) -> Iterator[Callable[[str], dict[str, Any]
             tab.goto(f"{address}/{page}", wait_until="load")
             tab.evaluate(TYPESET)
             found["raw"] = tab.evaluate(RAW)
+            tab.evaluate(LOAD)
             found["no alt"] = tab.evaluate(
                 "[...document.images].filter(i => !i.alt.trim()).map(i => i.src)"
             )
@@ -293,5 +300,5 @@ def test_a_chapter_says_how_it_was_made(tab: Any, address: str, chapter: str) ->
     tab.wait_for_url(re.compile(r"/book/ledger\.html#"), wait_until="load")
     row = tab.locator(f"[id='{place}']")
     row.wait_for(state="attached")  # fails where there is none, and where there are several
-    link = row.locator("xpath=ancestor::tr//a").first.get_attribute("href")
+    link = row.locator("a").first.get_attribute("href")
     assert link is not None and chapter.rpartition("/")[2] in link

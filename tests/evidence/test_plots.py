@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from lowdim.evidence import plots
-from lowdim.evidence.ladder import Ladder
 from matplotlib.colors import to_hex
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -26,23 +25,9 @@ def shown(monkeypatch):
     return calls
 
 
-def chain(*, broken: bool) -> Ladder:
-    rungs = Ladder("a chain")
-    rungs.start(r"\|A\|_{\max}", [1.0, 2.0, 4.0])
-    rungs.leq(r"\|A\|_2", [2.0, 3.0, 5.0], because="one entry")
-    rungs.leq(r"\sqrt{r}", [3.0, 1.0, 1.0] if broken else [3.0, 4.0, 6.0], because="hope")
-    return rungs
-
-
-def texts(fig) -> list[str]:
-    (ax,) = fig.axes
-    return [t.get_text() for t in ax.texts]
-
-
 def every_figure(**options) -> dict[str, object]:
     rng = np.random.default_rng(0)
     return {
-        "ladder": plots.ladder(chain(broken=True), **options),
         "traces": plots.traces(
             [0, 1, 10], {"loss": rng.random((3, 5)) + 0.1}, log_x=True, log_y=True,
             levels={"floor": 0.1}, alt="falls", **options,
@@ -75,12 +60,12 @@ def test_figures_have_a_white_ground_on_any_page():
 
 def test_what_is_shown_carries_its_alt_text(shown):
     every_figure()
-    assert len(shown) == 4
+    assert len(shown) == 3
     for bundle, metadata in shown:
         ElementTree.fromstring(bundle["image/svg+xml"])
         assert metadata["lowdim_alt"]
         assert bundle["text/plain"] == f"Figure: {metadata['lowdim_alt']}"
-    assert shown[1][1]["lowdim_alt"] == "falls"
+    assert shown[0][1]["lowdim_alt"] == "falls"
 
 
 @pytest.mark.parametrize("alt", ["", "   ", "\n"])
@@ -94,33 +79,6 @@ def test_alt_text_that_the_chapter_writes_does_not_come_with_the_output(alt, sho
 def test_alt_text_is_one_line(shown):
     plots.show(plots.figure()[0], alt="  two\n   lines ")
     assert shown[0][1]["lowdim_alt"] == "two lines"
-
-
-def test_a_broken_rung_is_marked_in_the_figure_and_in_its_description():
-    fig = plots.ladder(chain(broken=True), show_figure=False)
-    assert " broken on 2 of 3" in texts(fig)
-    (ax,) = fig.axes
-    colours = [to_hex(label.get_color()) for label in ax.get_yticklabels()]
-    assert colours == [plots.INK, plots.INK, plots.BROKEN]
-    assert [to_hex(line.get_color()) for line in ax.lines].count(plots.BROKEN) == 2
-    told = plots.describe_ladder(chain(broken=True))
-    assert told.endswith("Broken at: √(r).")
-    assert "on 3 instances" in told
-
-
-def test_a_sound_ladder_has_no_mark():
-    fig = plots.ladder(chain(broken=False), show_figure=False)
-    assert not any("broken" in text for text in texts(fig))
-    assert plots.BROKEN not in plots.svg(fig)
-    assert "one entry" in texts(fig)
-    assert plots.describe_ladder(chain(broken=False)).endswith("No rung is broken.")
-
-
-def test_a_ladder_of_zeros_can_be_drawn():
-    rungs = Ladder("zeros")
-    rungs.start("a", [0.0, 0.0])
-    rungs.eq("b", [0.0, 0.0], because="nothing")
-    ElementTree.fromstring(plots.svg(plots.ladder(rungs, show_figure=False)))
 
 
 def test_diverged_trials_are_counted_in_the_legend_and_left_out_of_the_curve():

@@ -329,3 +329,13 @@ def test_find_root(book, monkeypatch, tmp_path: Path):
     monkeypatch.setenv("LOWDIM_ROOT", str(tmp_path / "nowhere"))
     with pytest.raises(UsageError, match="No book found"):
         chapters.find_root()
+
+
+def test_assignments_are_no_chapters(book):
+    book.chapter()
+    before = chapters.discover(book.root)
+    folder = book.root / "notebooks" / "course"
+    folder.mkdir()
+    (folder / "projectors.md").write_text("# An assignment, and no chapter\n")
+    assert chapters.discover(book.root) == before
+    assert [chapter.name for chapter in chapters.load_all(book.root)] == before

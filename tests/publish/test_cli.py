@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -57,6 +59,10 @@ def refused(capsys, *words: str) -> str:
             ["run", "weyl", "-p", "trials"],
             "-p wants NAME=VALUE, as in -p seed=1; you gave 'trials'.",
         ),
+        (
+            ["run", "weyl", "-p", "trials=1.5e0"],
+            "trials must be a whole number, 1 or more; you gave '1.5e0'.",
+        ),
         (["run", "weyl", "-p", "seed=1", "-p", "seed=2"], "-p seed was given twice."),
         (["run", "wyl"], "There is no chapter 'wyl'; chapters are: preserve/weyl."),
         (
@@ -79,7 +85,8 @@ def refused(capsys, *words: str) -> str:
         (
             ["frob"],
             "Argument COMMAND: invalid choice: 'frob'; 'lowdim' takes -h/--help, --version, "
-            "one of chapters, run, record, ledger, data, book, references.",
+            "one of chapters, run, compare, sweep, record, ledger, data, book, pdf, course, "
+            "report, references.",
         ),
     ],
 )
@@ -155,7 +162,7 @@ def test_run_writes_notebook_page_and_record(book, capsys, tmp_path):
     before = book.files()
     assert cli.main(words) == 0
     said = capsys.readouterr()
-    assert said.err == ""
+    assert said.err == "running preserve/weyl\n"
     assert said.out.startswith("preserve.theorem-9-1: holds\n")
     assert book.files() == before
     assert sorted(p.name for p in out.iterdir()) == [
@@ -182,6 +189,8 @@ def test_run_writes_notebook_page_and_record(book, capsys, tmp_path):
     assert "Theorem 1" in page
     assert "Hermann Weyl" in page  # the citation, in the list of references
     assert "holds  trials 14  noise 2.0" in page
+    assert "A run of your own" in page
+    assert "lowdim run preserve/weyl -p trials=7 -p noise=2.0" in re.sub(r"<[^>]+>", "", page)
     assert "not.in-this-chapter" in page
     addresses = Addresses()
     addresses.feed(page)
@@ -190,14 +199,14 @@ def test_run_writes_notebook_page_and_record(book, capsys, tmp_path):
     for address in local:
         assert not re.match(r"^(\w+:|/)", address), address
         assert (out / re.split(r"[?#]", address)[0]).is_file(), address
-    assert any("mathjax/tex-chtml.js" in a for a in local)
+    assert any("mathjax/" in a for a in local)
 
 
 @pytest.mark.chapter
 def test_a_second_run_replaces_the_first(book, tmp_path, monkeypatch):
     from lowdim.publish import standalone
 
-    def page(nb, *, name, root, folder):
+    def page(nb, *, name, root, folder, **more):
         (folder / f"{name}.html").write_text("page")
         (folder / f"{name}_files").mkdir()
         return folder / f"{name}.html"
@@ -216,12 +225,60 @@ def test_a_second_run_replaces_the_first(book, tmp_path, monkeypatch):
 
 
 @pytest.mark.chapter
+def test_a_finished_run_is_never_lost(book, capsys, tmp_path, monkeypatch):
+    """Neither to a full disk nor to a page that cannot be rendered."""
+    from lowdim.publish import renderer
+
+    book.chapter()
+    out = tmp_path / "out"
+
+    def full(staged, folder):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "_move_into_place", full)
+        assert cli.main(["run", "weyl", "--no-page", "-o", str(out)]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "no space left" in said
+    rescued = Path(said.rpartition(" are in ")[2].removesuffix("."))
+    assert {path.name for path in rescued.iterdir()} == {"weyl.ipynb", "weyl.record.json"}
+    assert records.read(rescued / "weyl.record.json")["chapter"] == "preserve/weyl"
+    shutil.rmtree(rescued)
+
+    def broken(self, book):
+        raise renderer.PageFailed("The page could not be rendered; the renderer said:\nno")
+
+    monkeypatch.setattr(renderer.Renderer, "build", broken)
+    assert cli.main(["run", "weyl", "-o", str(out)]) == 1
+    assert f"its notebook and record are in {out}, but not its page" in capsys.readouterr().err
+    assert {path.name for path in out.iterdir()} == {"weyl.ipynb", "weyl.record.json"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "why"),
+    [
+        ("", "an empty one"),
+        ("/proc/x", "Cannot write to /proc/x"),
+        ("x" * 300, "more than"),
+        (".git/x", ".git belongs to git"),
+    ],
+)
+def test_where_nothing_can_be_written_nothing_is_computed(book, capsys, monkeypatch, folder, why):
+    book.chapter()
+    monkeypatch.setattr(running, "execute", lambda *a, **k: pytest.fail("it ran"))
+    before = book.files()
+    assert why in refused(capsys, "run", "weyl", "-o", folder)
+    assert book.files() == before
+
+
+@pytest.mark.chapter
 def test_a_failing_chapter_says_where_and_leaves_nothing(book, capsys, tmp_path):
     book.chapter(body="raise ValueError('rank must be 1 or more; you gave 0')")
     before = book.files()
     out = tmp_path / "out"
     assert cli.main(["run", "weyl", "-p", "trials=3", "-o", str(out)]) == 1
-    first, *tail = capsys.readouterr().err.splitlines()
+    running_now, first, *tail = capsys.readouterr().err.splitlines()
+    assert running_now == "running preserve/weyl"
     assert first == (
         "lowdim: preserve/weyl failed in code cell 3 "
         "('import os, platform, sys'): ValueError: rank must be 1 or more; you gave 0."
@@ -256,7 +313,15 @@ def test_record_is_kept_in_the_book(book, capsys):
 
 @pytest.mark.chapter
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
-def test_an_interrupted_run_leaves_nothing_and_no_kernel(book, tmp_path):
+@pytest.mark.parametrize(
+    ("sent", "code", "last"),
+    [
+        (signal.SIGINT, 130, [b"lowdim: interrupted."]),
+        (signal.SIGTERM, 143, []),
+        (signal.SIGKILL, -9, []),
+    ],
+)
+def test_an_interrupted_run_leaves_nothing_and_no_kernel(book, tmp_path, sent, code, last):
     mark = tmp_path / "pid"
     book.chapter(
         body=f"import time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
@@ -273,10 +338,11 @@ def test_an_interrupted_run_leaves_nothing_and_no_kernel(book, tmp_path):
     while not (mark.exists() and mark.read_text()):
         assert time.monotonic() < until, "the chapter never began"
         time.sleep(0.1)
-    job.send_signal(signal.SIGINT)
+    job.send_signal(sent)
     _, err = job.communicate(timeout=30)
-    assert job.returncode == 130, err
-    assert err == b"lowdim: interrupted.\n"
+    assert job.returncode == code, err
+    told = [line for line in err.splitlines() if not line.startswith((b"running", b"preserve/"))]
+    assert told == last, "apart from lines of progress"
     assert not out.exists()
     assert book.files() == before
     pid = int(mark.read_text())

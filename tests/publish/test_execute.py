@@ -210,7 +210,7 @@ while not pathlib.Path("{1}").exists():
 print(pathlib.Path.cwd().name, os.environ["OMP_NUM_THREADS"], os.environ["PYTHONHASHSEED"])"""
     book.chapter("preserve/one", body=body.format("a", "b"))
     book.chapter("preserve/two", body=body.format("b", "a"), claim="preserve.lemma-1-2")
-    monkeypatch.setattr(execute, "_cores", lambda: 2)
+    monkeypatch.setattr(execute, "cores", lambda: 2)
     runs = execute.execute_all(book.root)
     assert [(run.chapter, run.error, printed(run)) for run in runs] == [
         ("preserve/one", None, "preserve 1 0\n"),
@@ -282,7 +282,7 @@ def test_interrupting_ends_all_kernels(book: Any, tmp_path: Path) -> None:
         book.chapter(f"preserve/{mark.name}", body=body)
     code = (
         "import sys; from pathlib import Path; from lowdim.publish import execute; "
-        "execute._cores = lambda: 2; execute.execute_all(Path(sys.argv[1]))"
+        "execute.cores = lambda: 2; execute.execute_all(Path(sys.argv[1]))"
     )
     job = subprocess.Popen(
         [sys.executable, "-c", code, str(book.root)],
@@ -348,7 +348,8 @@ def test_what_is_not_there_is_one_sentence(book: Any) -> None:
 
 def test_the_notebook_to_download_has_all_cells_and_no_outputs(book: Any) -> None:
     notebook = downloadable(book.chapter())
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    install, *code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert "pip install" in install.source
     assert [cell.metadata.get("tags") for cell in code] == [
         ["parameters"],
         None,

@@ -33,7 +33,7 @@ def test_names_are_those_that_the_module_offers(module: str) -> None:
             name
             for name, value in vars(loaded).items()
             if not name.startswith("_")
-            and (inspect.isfunction(value) or inspect.isclass(value))
+            and (inspect.isfunction(inspect.unwrap(value)) or inspect.isclass(value))
             and value.__module__ == module
         ]
         calls = [e.name for e in SURFACE.entries(module) if e.kind not in ("data", "type")]

@@ -11,7 +11,7 @@ import jupytext
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CHAPTERS = sorted((ROOT / "notebooks").glob("*/*.md"))
+CHAPTERS = sorted(p for p in (ROOT / "notebooks").glob("*/*.md") if p.parent.name != "course")
 
 
 def load(name: str) -> ModuleType:
@@ -176,3 +176,10 @@ def test_named_chapters_alone_are_looked_at(tree: Tree, capsys: pytest.CaptureFi
     assert tree.run(str(good)) == 0 and tree.run(str(bad)) == 1
     with pytest.raises(SystemExit, match="no chapter"):
         tree.run(str(tree.root / "notebooks" / "preserve"))
+
+
+def test_assignments_are_left_alone(tmp_path: Path) -> None:
+    for part in ("course", "preserve"):
+        (tmp_path / "notebooks" / part).mkdir(parents=True)
+        (tmp_path / "notebooks" / part / "one.md").write_text(CHAPTER)
+    assert tool.chosen(tmp_path, []) == ["preserve/one"]

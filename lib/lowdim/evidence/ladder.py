@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from lowdim.evidence.tables import Formula, Table, short
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pylatexenc.latex2text import LatexNodes2Text
 
 # Rungs are computed in double precision from factorizations of modest condition; a step is called
@@ -39,7 +39,11 @@ class Rung:
 
 @dataclass(frozen=True)
 class Step:
-    """What checking a step found; ``worst`` is the largest left/right (for ``=``: relative gap)."""
+    """What checking a step found.
+
+    ``worst`` is the largest left/right (for ``=``: relative gap), ``worst_at`` the first instance
+    that has it, ``loss`` the median factor that the step gives away.
+    """
 
     rung: str
     relation: str
@@ -48,6 +52,7 @@ class Step:
     violations: int
     worst: float
     loss: float
+    worst_at: int
 
     def record(self) -> dict[str, object]:
         """The part of a chapter's record that describes this step."""
@@ -119,7 +124,7 @@ class Ladder:
             steps.append(
                 Step(
                     rung.name, rung.relation, rung.because, left.numel(), int(fails.sum()),
-                    float(ratio.max()), loss,
+                    float(ratio.max()), loss, int(np.argmax(ratio.numpy())),
                 )
             )  # fmt: skip
         return steps
@@ -150,11 +155,35 @@ class Ladder:
         header = ("step", "state", "instances", "violations", "worst ratio", "median loss")
         return Table(header, rows)
 
-    def draw(self, *, alt: str = "", show_figure: bool = True) -> Figure | None:
-        """Draw the ladder; see :func:`lowdim.evidence.plots.ladder`."""
-        from lowdim.evidence import plots
+    def describe(self) -> str:
+        """The ladder in a sentence, from its data.
 
-        return plots.ladder(self, alt=alt, show_figure=show_figure)
+        Examples
+        --------
+        >>> rungs = Ladder("demo")
+        >>> rungs.start("a", [1.0]); rungs.leq("b", [2.0], because="why not")
+        >>> rungs.describe()
+        'Ladder demo on 1 instances, medians: a 1; b 2. No rung is broken.'
+        """
+        medians = "; ".join(
+            f"{plain(rung.name)} {short(float(rung.values.median()), 2)}" for rung in self.rungs
+        )
+        broken = [plain(name) for name in self.broken]
+        end = f"Broken at: {', '.join(broken)}." if broken else "No rung is broken."
+        count = self.rungs[0].values.numel()
+        return f"Ladder {plain(self.title)} on {count} instances, medians: {medians}. {end}"
+
+    def draw(self, *, alt: str = "") -> None:
+        """Show the ladder: every rung with its reason and its bar, and the steps as a table.
+
+        ``alt`` takes the place of the description that is made from the data.
+        """
+        from IPython.display import display
+
+        from lowdim.evidence import _drawing
+
+        told = " ".join(alt.split()) or self.describe()
+        display({"text/html": _drawing.html(self, alt=told), "text/plain": told}, raw=True)
 
     def _add(self, name: str, values: object, relation: str, because: str) -> None:
         if relation and not self.rungs:

@@ -1,8 +1,9 @@
 """One style for every figure: vector, legible on light and on dark pages, with alt text.
 
-Figures carry their own opaque white ground and dark ink, so they read the same on either page and
-in a printed one. Colours are Okabe and Ito's, told apart without colour vision. Every figure is
-shown through :func:`show`; no page is built with one that has no alt text.
+Figures carry their own opaque white ground and dark ink, so they read the same in any notebook and
+in print; the book's pages leave the ground out. Colours are Okabe and Ito's, told apart without
+colour vision. Every figure is shown through :func:`show`; no page is built with one that has no
+alt text.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
-from matplotlib.ticker import LogLocator, NullFormatter
 
-from lowdim.evidence.ladder import Ladder, plain
+from lowdim.evidence._panels import layout
 from lowdim.evidence.tables import short
 
 INK, FAINT, BROKEN = "#1f2430", "#8a8f98", "#c1121f"
@@ -96,75 +96,15 @@ def show(fig: Figure, *, alt: str = "") -> None:
 
     Alt text that is made from data travels with the output. Where ``alt`` is empty it is written in
     the chapter, beside the caption, with measured values inserted by name; the build refuses a
-    figure that has neither.
+    figure that has neither. Where its panels are, and which of its colours stand for numbers,
+    travels with it too, for pages that are narrow or dark.
     """
     alt = " ".join(alt.split())
     from IPython.display import display
 
     bundle = {"image/svg+xml": svg(fig), "text/plain": f"Figure: {alt}" if alt else "Figure"}
-    display(bundle, raw=True, metadata={"lowdim_alt": alt} if alt else {})
-
-
-def ladder(rungs: Ladder, *, alt: str = "", show_figure: bool = True) -> Figure | None:
-    """Draw a ladder: rungs on a log axis, median and range, reasons beside them, breaks marked."""
-    steps = rungs.check()
-    count = len(rungs.rungs)
-    fig, ax = figure(7.4, 0.66 * count + 0.75)
-    floor = _floor([r.values for r in rungs.rungs])
-    centres = []
-    for y, rung in enumerate(rungs.rungs):
-        values = rung.values.clamp_min(floor).numpy()
-        low, mid, high = np.min(values), np.median(values), np.max(values)
-        centres.append(mid)
-        bad = y > 0 and steps[y - 1].violations > 0
-        colour = BROKEN if bad else CYCLE[0]
-        ax.plot([low, high], [y, y], color=colour, lw=6, alpha=0.28, solid_capstyle="round")
-        ax.plot(mid, y, "o", color=colour, ms=6.5)
-        if bad:
-            step = steps[y - 1]
-            note = f" broken on {step.violations} of {step.instances}"
-            ax.annotate(
-                note, (high, y), textcoords="offset points", xytext=(7, -3.5), color=BROKEN,
-                fontsize=9, fontweight="bold",
-            )  # fmt: skip
-    ax.plot(centres, range(count), color=FAINT, lw=0.9, zorder=0)
-    ax.set_xscale("log")
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.xaxis.set_major_locator(LogLocator(numticks=7))
-    sign = {"": "", "<=": r"$\leq$ ", "=": "$=$ "}
-    names = [f"{sign[r.relation]}${r.name}$" for r in rungs.rungs]
-    ax.set_yticks(range(count), names, fontsize=11.5)
-    for label, step in zip(ax.get_yticklabels()[1:], steps, strict=True):
-        label.set_color(BROKEN if step.violations else INK)
-    for y, rung in enumerate(rungs.rungs[1:], start=1):
-        ax.annotate(
-            rung.because, (0.015, y - 0.5), xycoords=("axes fraction", "data"), va="center",
-            fontsize=8.5, color="#4a4f58", style="italic",
-            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.6},
-        )  # fmt: skip
-    ax.set_ylim(count - 0.6, -0.5)
-    ax.margins(x=0.12)
-    ax.set_title(rungs.title, loc="left")
-    return _done(fig, alt or describe_ladder(rungs), show_figure)
-
-
-def describe_ladder(rungs: Ladder) -> str:
-    """Alt text for a ladder, from its data.
-
-    Examples
-    --------
-    >>> rungs = Ladder("demo")
-    >>> rungs.start("a", [1.0]); rungs.leq("b", [2.0], because="why not")
-    >>> describe_ladder(rungs)
-    'Ladder demo on 1 instances, medians: a 1; b 2. No rung is broken.'
-    """
-    medians = "; ".join(
-        f"{plain(r.name)} {short(float(r.values.median()), 2)}" for r in rungs.rungs
-    )
-    broken = [plain(name) for name in rungs.broken]
-    end = f"Broken at: {', '.join(broken)}." if broken else "No rung is broken."
-    count = rungs.rungs[0].values.numel()
-    return f"Ladder {plain(rungs.title)} on {count} instances, medians: {medians}. {end}"
+    metadata = {"lowdim_figure": layout(fig)} | ({"lowdim_alt": alt} if alt else {})
+    display(bundle, raw=True, metadata=metadata)
 
 
 def traces(
@@ -183,6 +123,12 @@ def traces(
 
     A trial that diverged is NaN from then on; it is left out there, and the legend says how many.
     ``levels`` draws named horizontal reference lines.
+
+    Examples
+    --------
+    >>> fig = traces([0, 1, 2], {"loss": torch.ones(3, 5)}, ylabel="loss", show_figure=False)
+    >>> fig.axes[0].get_xlabel(), fig.axes[0].get_ylabel()
+    ('step', 'loss')
     """
     fig, ax = figure()
     x = np.asarray(steps, dtype=float)
@@ -226,6 +172,13 @@ def by_layer(
 
     Mean over trials and middle-80% band, from zero to one; NaN entries are left out. ``levels``
     gives named horizontal lines for a panel. Layers share one legend, above all panels.
+
+    Examples
+    --------
+    >>> three_layers = {"before": torch.ones(2, 5, 3), "after": torch.zeros(2, 5, 3)}
+    >>> fig = by_layer([0, 10], three_layers, show_figure=False)
+    >>> [(ax.get_title(), len(ax.lines)) for ax in fig.axes]
+    [('before', 3), ('after', 3)]
     """
     rows = -(-len(panels) // columns)
     fig, axes = figure(3.7 * columns, 2.6 * rows + 0.4, nrows=rows, ncols=columns, squeeze=False)
@@ -269,6 +222,12 @@ def projectors(
     ``limit`` is the absolute value at which colour saturates; by default the 99th percentile of
     the off-diagonal entries of the first panel, so that blocks are seen and the diagonal is not
     all that is.
+
+    Examples
+    --------
+    >>> fig = projectors({"of the data": torch.eye(4) / 2 + 0.1}, limit=1.0, show_figure=False)
+    >>> fig.axes[0].images[0].get_clim()
+    (-1.0, 1.0)
     """
     matrices = {k: np.asarray(torch.as_tensor(v), dtype=float) for k, v in panels.items()}
     if limit is None:
@@ -305,7 +264,14 @@ def compare(
     log_x: bool = False,
     show_figure: bool = True,
 ) -> Figure | None:
-    """Reported (hollow) against measured (solid), one line per quantity; None is "not reported"."""
+    """Reported (hollow) against measured (solid), one line per quantity; None is "not reported".
+
+    Examples
+    --------
+    >>> fig = compare([("slope", 0.5, 0.48), ("gap", None, 1.0)], xlabel="", show_figure=False)
+    >>> [label.get_text() for label in fig.axes[0].get_yticklabels()]
+    ['slope', 'gap']
+    """
     fig, ax = figure(7.0, 0.42 * len(rows) + 1.0)
     for y, (_, reported, measured) in enumerate(rows):
         if reported is not None:
@@ -329,9 +295,3 @@ def _done(fig: Figure, alt: str, shown: bool) -> Figure | None:
         return fig
     show(fig, alt=alt)
     return None
-
-
-def _floor(values: Sequence[torch.Tensor]) -> float:
-    """A positive value to draw zeros at, a decade below the smallest positive one."""
-    positive = torch.cat([v[v > 0] for v in values])
-    return float(positive.min()) / 10 if positive.numel() else 1e-16

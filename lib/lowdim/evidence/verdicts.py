@@ -277,6 +277,12 @@ def verdict(rulings: Mapping[str, Ruling], *, data: Mapping[str, object] | None 
     ------
     ValueError
         If no ruling is given, or an id has no kind among those of the book.
+
+    Examples
+    --------
+    >>> verdict({})
+    Traceback (most recent call last):
+    ValueError: ...
     """
     from IPython.display import display
 

@@ -225,7 +225,14 @@ def lines(run: Run, delta: float) -> dict[str, Line]:
 
 
 def cases(runs: Sequence[Run], delta: float) -> dict[str, dict[str, Tensor]]:
-    """For each lemma, gaps (``left``) and our bounds (``right``) over all networks, (runs,)."""
+    """For each lemma, gaps (``left``) and our bounds (``right``) over all networks, (runs,).
+
+    Examples
+    --------
+    >>> found = cases(networks([3, 6], [2], width=20, repeats=1, unseen=20), 0.05)
+    >>> {tuple(sides["left"].shape) for sides in found.values()}
+    {(2,)}
+    """
     each = [lines(run, delta) for run in runs]
     return {
         name: {

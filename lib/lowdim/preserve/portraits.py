@@ -252,6 +252,16 @@ def over_sets(pool: Mapping[str, Portrait]) -> dict[str, Any]:
     of shuffled labels; closed_near: near-perfect without any network; sets_fall: panels that are
     reproduced. closed_span, ae_span, fresh_span: least and largest accuracy of the images, of the
     autoencoder, of the classifier's answers on images kept aside. cliff_all: the largest gap.
+
+    Examples
+    --------
+    >>> from lowdim.preserve import imagesets
+    >>> data = imagesets.draw(per_class=4, classes=2, draws=2)
+    >>> course = Course(data, hidden=12, ranks=(1, 3), rank=3, epochs=2, batch=8)
+    >>> goals = {"autoencoder": None, "classifier": data.labels, "shuffled": data.shuffled}
+    >>> one = portrait(course, {name: course.fit(goal) for name, goal in goals.items()})
+    >>> over_sets({"one": one, "the same": one})["unmet"].of
+    2
     """
     every = list(pool.values())
 

@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 PRESETS = "notebooks/presets.yml"
+COURSE = "course"  # a folder of assignments, which are no chapters
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,9 @@ def discover(root: Path | None = None) -> list[str]:
     """
     root = root or find_root()
     present = {
-        f"{path.parent.name}/{path.stem}": path for path in (root / "notebooks").glob("*/*.md")
+        f"{path.parent.name}/{path.stem}": path
+        for path in (root / "notebooks").glob("*/*.md")
+        if path.parent.name != COURSE
     }
     listed = list(dict.fromkeys(_toc_names(root)))
     if missing := [name for name in listed if name not in present]:

@@ -1,7 +1,8 @@
-"""The command `lowdim`: list, run and record chapters, the ledger, the book, the references.
+"""The command `lowdim`: list, run and record chapters, the ledger, the book, references, reports.
 
 Exit codes: 0 done; 1 a chapter, a build or a check failed; 2 the request was wrong (one sentence,
-nothing run, nothing written); 130 interrupted. Nothing heavy is imported before it is needed.
+nothing run, nothing written); 130 interrupted, 143 ended by a signal. Nothing heavy is imported
+before it is needed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,6 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     lowdim 0...
     0
     """
+    if argv is None:  # called by a shell: its kill is then as orderly as its Ctrl-C
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         asked = _parser().parse_args(argv)
         return asked.do(asked)
@@ -107,9 +111,40 @@ def _parser() -> argparse.ArgumentParser:
         "-o",
         "--output",
         metavar="DIR",
-        type=Path,
         help="where to write (default: _build/runs/<part>/<chapter> of the book)",
     )
+    run.add_argument("--no-page", action="store_true", help="notebook and record only")
+    against = command("compare", _compare, "What differs between two runs of a chapter.")
+    against.add_argument(
+        "run",
+        nargs="+",
+        metavar="RUN",
+        help=(
+            "a run's folder, record or notebook; or a chapter's name for the book's own run "
+            "(the default for the first of two)"
+        ),
+    )
+    against.add_argument("--json", action="store_true", help="a JSON object on standard output")
+    sweep = command("sweep", _sweep, "Run a chapter many times; go on where it stopped.")
+    sweep.add_argument("chapter", metavar="CHAPTER", help="part/chapter, or a bare unique name")
+    sweep.add_argument(
+        "-p",
+        "--parameter",
+        action="append",
+        default=[],
+        metavar="NAME=VALUES",
+        help="values of a parameter: 0.1,0.5 or 0:20 (lists: 1,2;1,2,4); every combination is run",
+    )
+    sweep.add_argument("--plan", metavar="FILE", help="a grid (.yml) or rows (.csv) instead")
+    sweep.add_argument(
+        "-o", "--output", metavar="DIR", help="where (default: _build/sweeps/<part>/<chapter>)"
+    )
+    sweep.add_argument("--workers", metavar="N", type=int, help="runs at once (default: cores)")
+    sweep.add_argument("--keep-notebooks", choices=("none", "failed", "all"), default="failed")
+    sweep.add_argument("--limit", metavar="SECONDS", type=float, default=3600.0, help="of one run")
+    sweep.add_argument("--retry", action="store_true", help="try again what failed")
+    sweep.add_argument("--dry-run", action="store_true", help="the plan and its cost; run nothing")
+    sweep.add_argument("--yes", action="store_true", help="begin also with more than 10,000 runs")
     record = command("record", _record, "Run a chapter with a preset; keep its record in the book.")
     record.add_argument("chapter", metavar="CHAPTER", help="part/chapter, or a bare unique name")
     record.add_argument("--preset", metavar="NAME", required=True, help="such as paper")
@@ -120,10 +155,72 @@ def _parser() -> argparse.ArgumentParser:
     data.add_argument("name", nargs="?", metavar="NAME", help="the data set to fetch")
     data.add_argument("--split", metavar="SPLIT", help="only the files of this official split")
     command("book", _book, "Build the book into _build/html.")
+    printed = command("pdf", _pdf, "Print the built book into _build/pdf: chapters, and the whole.")
+    printed.add_argument("chapter", nargs="*", metavar="CHAPTER", help="only these (default: all)")
+    _course_parsers(command("course", _course, "Assignments: a key, notebooks, grades."))
+    report = command("report", _report, "Measure your own network; write a page and its JSON.")
+    report.add_argument(
+        "model", metavar="FILE.py:FUNCTION", help="makes the model; running the file runs its code"
+    )
+    report.add_argument("--data", metavar="NAME|FILE.npz", required=True, help="digits, or x and y")
+    report.add_argument("--checkpoint", metavar="FILE", help="weights, loaded as weights only")
+    report.add_argument("-o", "--output", metavar="DIR", type=Path, required=True)
+    report.add_argument("--compare", metavar="DIR", help="another report, shown beside this one")
+    report.add_argument("--rank", metavar="R", type=int, help="of row spaces (default: classes)")
+    report.add_argument("--seed", metavar="SEED", type=int, default=0)
     refs = command("references", _references, "Refresh what the tests compare chapters with.")
     refs.add_argument("chapter", nargs="*", metavar="CHAPTER", help="only these (default: all)")
     refs.add_argument("--check", action="store_true", help="tell what differs; write nothing")
     return parser
+
+
+def _course_parsers(course: argparse.ArgumentParser) -> None:
+    """The commands of `lowdim course`."""
+    actions = course.add_subparsers(dest="action", metavar="ACTION", required=True)
+    words = {
+        "key": "Write a new key for a course into a file.",
+        "build": "Make notebooks for students and instructors, and autograders.",
+        "grade": "Grade a folder or a zip file of submissions in a jail.",
+    }
+    key, build, grade = (
+        actions.add_parser(name, help=said, description=said, allow_abbrev=False)
+        for name, said in words.items()
+    )
+    key.add_argument("file", metavar="FILE", type=Path, help="a new file; keep it to yourself")
+    build.add_argument("assignment", metavar="ASSIGNMENT", help="a name, or a source file (.md)")
+    build.add_argument("--roster", metavar="FILE", type=Path, help="students, one in a line")
+    build.add_argument("--format", action="append", metavar="FORMAT", help="repeatable; or all")
+    grade.add_argument("submissions", metavar="SUBMISSIONS", type=Path, help="folder or zip file")
+    grade.add_argument("-a", "--assignment", metavar="ASSIGNMENT", required=True)
+    grade.add_argument("--jobs", metavar="N", type=int, help="jails at once (default: the cores)")
+    grade.add_argument("--seconds", metavar="N", type=int, help="for one attempt (default: 20)")
+    for each in (build, grade):
+        each.add_argument("-o", "--output", metavar="DIR", type=Path, required=True)
+        each.add_argument("--key", metavar="FILE", type=Path, default=Path("course.key"))
+
+
+def _course(asked: argparse.Namespace) -> int:
+    from lowdim.course import desk, jail, keys
+
+    progress = sys.stderr.isatty()
+    try:
+        if asked.action == "key":
+            desk.make_key(asked.file)
+            print(asked.file)
+            return 0
+        source = desk.find_assignment(asked.assignment, chapters.find_root)
+        if asked.action == "build":
+            for path in desk.build(source, asked.key, asked.output, asked.roster, asked.format):
+                print(path)
+            return 0
+        for line in desk.grade(
+            source, asked.key, asked.submissions, asked.output,
+            jobs=asked.jobs, seconds=asked.seconds, progress=progress,
+        ):  # fmt: skip
+            print(line)
+    except (keys.CourseError, jail.JailMissing) as error:
+        raise UsageError(str(error)) from None
+    return 0
 
 
 def _pairs(texts: Sequence[str]) -> dict[str, str]:
@@ -192,20 +289,113 @@ def describe(chapter: Chapter) -> str:
 def _run(asked: argparse.Namespace) -> int:
     chapter = chapters.resolve(asked.chapter)
     values = chapters.chosen_values(chapter, _pairs(asked.parameter), preset=asked.preset)
+    if asked.output is not None and not asked.output.strip():
+        raise UsageError("-o wants the name of a folder, and was given an empty one.")
     from lowdim.publish import running
 
     made = running.run(
         chapter,
         values,
-        output_dir=asked.output,
+        output_dir=Path(asked.output) if asked.output else None,
         preset=asked.preset,
-        progress=sys.stderr.isatty(),
+        page=not asked.no_page,
+        progress=True,
     )
+    from lowdim.publish.comparison import verdict_of
+
     for claim in made.record["claims"]:
-        print(f"{claim['id']}: {claim['verdict']}")
-    for path in (made.notebook, made.page, made.record_path):
+        print(f"{claim['id']}: {verdict_of(claim)}")
+    for path in filter(None, (made.notebook, made.page, made.record_path)):
         print(path)
     return 0
+
+
+def _sweep(asked: argparse.Namespace) -> int:
+    chapter = chapters.resolve(asked.chapter)
+    from lowdim.publish.sweeps import plan
+
+    if asked.plan is not None and asked.parameter:
+        raise UsageError("Give -p or --plan, not both.")
+    if asked.workers is not None and asked.workers < 1:
+        raise UsageError(f"--workers must be 1 or more; you gave {asked.workers}.")
+    if not asked.limit > 0:
+        raise UsageError(f"--limit must be above 0; you gave {asked.limit:g}.")
+    if asked.output is not None and not asked.output.strip():
+        raise UsageError("-o wants the name of a folder, and was given an empty one.")
+    runs = (
+        plan.from_file(chapter, Path(asked.plan))
+        if asked.plan is not None
+        else plan.grid(chapter, _pairs(asked.parameter))
+    )
+    from lowdim.publish import execute, running
+    from lowdim.publish.sweeps import coordinator
+
+    where = running.book_root(chapter) / "_build" / "sweeps" / chapter.name
+    folder = (Path(asked.output) if asked.output else where).expanduser().resolve()
+    running.check_output(folder)
+    planned = coordinator.plan(chapter, runs, folder, retry=asked.retry)
+    cores = asked.workers or execute.cores()
+    if asked.dry_run:
+        print(planned.describe(cores))
+        return 0
+    if len(planned.todo) > plan.MANY and not asked.yes:
+        raise UsageError(
+            f"This would be {len(planned.todo):,} runs: see what they cost with --dry-run, and add "
+            "--yes to begin."
+        )
+    try:
+        found = coordinator.sweep(
+            planned,
+            folder,
+            cores=cores,
+            keep=asked.keep_notebooks,
+            limit=asked.limit,
+            progress=True,
+        )
+    except KeyboardInterrupt:
+        print("The same command goes on where this one stopped.", file=sys.stderr)
+        raise
+    print(
+        f"{found.done:,} done, {found.failed:,} failed, {found.stale:,} of an earlier state; "
+        f"a verdict is not the book's in {found.differ:,}"
+    )
+    print(found.table)
+    print(found.page)
+    return 1 if found.failed else 0
+
+
+def _compare(asked: argparse.Namespace) -> int:
+    from lowdim.publish import comparison
+
+    if len(asked.run) > 2:
+        raise UsageError(f"'lowdim compare' takes one or two runs; you gave {len(asked.run)}.")
+    found = [_run_named(name) for name in asked.run]
+    names = list(asked.run)
+    if len(found) == 1:
+        found.insert(0, _run_named(found[0]["chapter"], book=True))
+        names.insert(0, "book")
+    told = comparison.compare(*found)
+    write = comparison.as_json if asked.json else comparison.as_text
+    print(write(told, (names[0], names[1])))
+    return 0
+
+
+def _run_named(name: str, *, book: bool = False) -> dict[str, Any]:
+    """The record of a run on disk, or of the book's own run where ``name`` is a chapter's."""
+    from lowdim.publish import comparison
+
+    if not book and (Path(name).exists() or Path(name).suffix in (".json", ".ipynb")):
+        return comparison.record_at(Path(name))
+    try:
+        chapter = chapters.resolve(name)
+    except UsageError:
+        return comparison.record_at(Path(name))
+    found = comparison.of_book(chapters.find_root(), chapter.name)
+    if found is None:
+        raise UsageError(
+            f"The book has no current run of {chapter.name} to compare with: make book makes it."
+        )
+    return found
 
 
 def _record(asked: argparse.Namespace) -> int:
@@ -262,6 +452,44 @@ def _book(asked: argparse.Namespace) -> int:
     from lowdim.publish.build import build_book
 
     return build_book(root)
+
+
+def _pdf(asked: argparse.Namespace) -> int:
+    root = chapters.find_root()
+    wanted = [chapters.resolve(name, root=root).name for name in asked.chapter] or None
+    from lowdim.publish.site.pdf import print_book
+
+    for path in print_book(root, chapters=wanted, progress=sys.stderr.isatty()):
+        print(path)
+    return 0
+
+
+def _report(asked: argparse.Namespace) -> int:
+    from lowdim.instruments.refusal import Unmeasurable
+    from lowdim.instruments.report import report_on
+
+    book = None
+    try:
+        built = chapters.find_root() / "_build" / "html"
+        book = os.path.relpath(built, asked.output) if built.is_dir() else None
+    except (UsageError, OSError):
+        pass  # a report needs no book; its theorems are named without a link then
+    try:
+        paths = report_on(
+            asked.model,
+            asked.data,
+            asked.output,
+            checkpoint=asked.checkpoint,
+            compare=asked.compare,
+            book=book,
+            rank=asked.rank,
+            seed=asked.seed,
+        )
+    except (Unmeasurable, ValueError) as error:
+        raise UsageError(str(error)) from error
+    for path in paths:
+        print(path)
+    return 0
 
 
 def _references(asked: argparse.Namespace) -> int:

@@ -22,6 +22,7 @@ import lowdim.evidence.values as measured
 from lowdim.evidence.vocabulary import ID, badge, claim_name
 from lowdim.publish import words
 from lowdim.publish.execute import RECORDS
+from lowdim.publish.site.elements import make
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -195,20 +196,18 @@ class ClaimDirective(_Stating):
 
 
 class EvidenceDirective(_Stating):
-    """What carries a verdict: one sentence or two, with this run's numbers and the kept run's."""
+    """What carries a verdict: one sentence or two, with this run's numbers and the kept run's.
+
+    They become a row of the verdict (:mod:`lowdim.publish.site.climax`).
+    """
 
     has_content = True
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        name = self.arguments[0]
-        full = f"{self.chapter.partition('/')[0]}.{name}"
-        box = nodes.container(classes=["lowdim-evidence"])
+        full = f"{self.chapter.partition('/')[0]}.{self.arguments[0]}"
+        box = nodes.container(classes=["lowdim-evidence"], about=full)
         self.set_source_info(box)
-        head = nodes.paragraph(classes=["lowdim-evidence-head"])
-        head += [nodes.strong("", claim_name(full)), nodes.Text(" ")]
-        head += badge_nodes(self.ruling(name), name)
-        box += head
         self.state.nested_parse(self.content, self.content_offset, box)
         box += self.kept("\n".join(self.content), full)
         return [box]
@@ -220,7 +219,7 @@ class EvidenceDirective(_Stating):
             return []
         shown: list[nodes.Node] = []
         records = kept_records(self.env, self.chapter)
-        if len(records) > FEW:  # one for each of many data sets: {kept} has them side by side
+        if len(records) > FEW:  # one for each of many data sets: too many to repeat a sentence for
             records = [record for record in records if record["preset"] == "paper"]
         for record in records:
             values = words.values_of(record)
@@ -230,7 +229,7 @@ class EvidenceDirective(_Stating):
                 and asked <= set(values)
                 and words.fill(text, values) != words.fill(text, self.values)
             ):
-                paragraph = nodes.paragraph(classes=["lowdim-kept"])
+                paragraph = nodes.paragraph(classes=["lowdim-kept"], preset=record["preset"])
                 paragraph += nodes.emphasis("", f"In the kept run ({record['preset']}): ")
                 paragraph += self.inline(" ".join(words.fill(text, values).split()))
                 shown.append(paragraph)
@@ -238,29 +237,42 @@ class EvidenceDirective(_Stating):
 
 
 class ErratumDirective(_Stating):
-    """A slip of the paper: where, what is printed, what is right, why, and what follows."""
+    """A slip of the paper, as a card: where, printed and correct side by side, why, what follows.
+
+    The cards of a chapter are gathered under its verdict (:mod:`lowdim.publish.site.climax`).
+    """
 
     required_arguments = 1
     option_spec = dict.fromkeys(words.FIELDS, options.unchanged_required)
 
     def run(self) -> list[nodes.Node]:
-        box = nodes.admonition(classes=["dropdown", "lowdim-erratum"])
+        full = f"{self.chapter.partition('/')[0]}.{self.arguments[0]}"
+        box = nodes.container(classes=["lowdim-slip"], about=full)
         self.set_source_info(box)
-        title = nodes.title("", "", nodes.Text("Slip: "), *self.inline(self.options["where"]))
-        box += title
-        terms = nodes.definition_list()
-        for field in words.FIELDS[1:]:
-            paragraph = nodes.paragraph("", "", *self.inline(self.options[field]))
-            item = nodes.definition_list_item(
-                "", nodes.term("", field.title()), nodes.definition("", paragraph)
-            )
-            terms += item
-        box += terms
+        where = self.inline(self.options["where"])
+        box += nodes.paragraph("", "", *where, classes=["lowdim-slip-where"])
+        box += make(
+            "dl",
+            *(
+                make(
+                    "div",
+                    make("dt", field.title()),
+                    make("dd", nodes.inline("", "", *self.inline(self.options[field]))),
+                    classes=[f"lowdim-slip-{field}"],
+                )
+                for field in words.FIELDS[1:]
+            ),
+        )
         return [box]
 
 
 class KeptDirective(_Stating):
-    """Today's verdicts beside those of the runs that were kept; with ``lines``, line by line."""
+    """A larger run that was kept: its column in the verdict, its sizes here; or line by line.
+
+    Without options, or with ``preset``, the runs stand beside the page's own in the table of
+    verdicts (:mod:`lowdim.publish.site.climax`), and what they changed is listed here. With
+    ``lines`` it is what they measured beside what the paper reports.
+    """
 
     option_spec = dict.fromkeys(("lines", "preset"), options.unchanged)
 
@@ -273,20 +285,19 @@ class KeptDirective(_Stating):
         wanted = self.options.get("lines")
         if wanted is not None:
             return [table for record in records for table in self.lines(record, wanted.split())]
-        return [self.verdicts(records)]
+        return [self.sizes(record) for record in records]
 
-    def verdicts(self, records: Sequence[Mapping[str, Any]]) -> nodes.Node:
-        """A row for each claim, a column for each run."""
-        head = ["claim", "today", *(_run_name(record) for record in records)]
-        rows = []
-        for claim in self.record["claims"]:
-            cells: list[Any] = [claim_name(claim["id"]), _ruled(claim)]
-            for record in records:
-                found = (c for c in record["claims"] if c["id"] == claim["id"])
-                then = next(found, None)
-                cells.append(_ruled(then) if then else "–")
-            rows.append(cells)
-        return _table(head, rows)
+    def sizes(self, record: Mapping[str, Any]) -> nodes.Node:
+        """Which parameters of the kept run differ from this page's, and how."""
+        here = self.record.get("parameters", {})
+        changed = {k: v for k, v in record["parameters"].items() if here.get(k, v) != v}
+        box = nodes.container(classes=["lowdim-sizes"], preset=record["preset"])
+        name = _run_name(record).removeprefix("kept run, ")
+        said = f"{name}. " + ("Changed from this page:" if changed else "The same parameters.")
+        box += nodes.paragraph("", said[0].upper() + said[1:])
+        if changed:
+            box += make("ul", *(_change(k, here[k], v) for k, v in sorted(changed.items())))
+        return box
 
     def lines(self, record: Mapping[str, Any], wanted: Sequence[str]) -> list[nodes.Node]:
         """What the kept run measured beside what the paper reports."""
@@ -324,21 +335,28 @@ class WhenDirective(_Stating):
 
 
 def _run_name(record: Mapping[str, Any]) -> str:
-    name = f"kept run, {record['preset']}"
-    if data := record.get("data"):
-        name += f", {data['taken']}\N{NO-BREAK SPACE}images of {data['title']}"
-    return f"{name}, {record['seconds']:.0f}\N{NO-BREAK SPACE}s"
+    return ", ".join(["kept run", record["preset"], *run_facts(record)])
 
 
-def _ruled(claim: Mapping[str, Any]) -> list[nodes.Node]:
-    """A cell: verdict, then how often it was tried and how near the bound was met."""
-    shown = [*badge_nodes(claim, claim["id"])]
-    facts = [f"{claim['trials']:,} trials"] if claim["trials"] else []
-    if claim["violations"]:
-        facts.append(f"{claim['violations']:,} violations")
-    if claim["tightness"] is not None:
-        facts.append(f"ratio {measured.number(claim['tightness'], '2')}")
-    return [*shown, nodes.Text(" " + ", ".join(facts))] if facts else shown
+def run_facts(record: Mapping[str, Any]) -> list[str]:
+    """On which data a run was made, and how long it took.
+
+    >>> run_facts({"seconds": 1234.5})
+    ['1,234\N{NO-BREAK SPACE}s']
+    """
+    data, seconds = record.get("data"), record["seconds"]
+    facts = [f"{data['taken']:,}\N{NO-BREAK SPACE}images of {data['title']}"] if data else []
+    return [*facts, f"{seconds:,.{0 if seconds >= 10 else 1}f}\N{NO-BREAK SPACE}s"]
+
+
+def _change(name: str, here: Any, there: Any) -> nodes.Node:
+    """A parameter that a kept run has another value of."""
+
+    def shown(value: Any) -> str:
+        text = measured.text(value) or "none"
+        return f"[{text}]" if isinstance(value, list) else text
+
+    return make("li", nodes.literal("", name), f" {shown(here)} → {shown(there)}")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> nodes.Node:

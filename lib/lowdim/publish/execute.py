@@ -193,7 +193,7 @@ def execute_all(
         print(f"{len(done)} of {len(wanted)} chapters are current", file=sys.stderr, flush=True)
 
     watch = kernels.Watch()
-    with ThreadPoolExecutor(max_workers=_cores()) as pool:
+    with ThreadPoolExecutor(max_workers=cores()) as pool:
         jobs = [pool.submit(obtain, root, name, watch=watch) for name in waiting]
         try:
             for count, job in enumerate(as_completed(jobs), start=1):
@@ -304,7 +304,12 @@ def _code(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many cores this process may use.
+
+    >>> cores() >= 1
+    True
+    """
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system

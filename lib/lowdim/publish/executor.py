@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 TAIL = 12  # lines of a traceback that are worth showing
+EVERY = 5.0  # seconds between two lines of progress where there is no terminal
 
 
 class ChapterFailed(RuntimeError):
@@ -46,26 +49,31 @@ def execute(
     literals only. ``environment`` is added to the kernel's. ``timeout`` is in seconds for each
     cell, ``watch`` can end the kernel from another thread. Raises `ChapterFailed` if a cell raises
     or takes too long, if the kernel dies or does not start, and if the chapter exits before its
-    last cell.
+    last cell. ``progress`` goes to the error stream: a bar in a terminal, lines elsewhere.
     """
+    if progress:  # before what takes a second to load
+        print(f"running {chapter}", file=sys.stderr, flush=True)
     import jupytext
     import papermill
     from jupyter_client.manager import AsyncKernelManager
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
-    logging.getLogger("papermill").disabled = True  # it says nothing that we do not say
+    for told in ("papermill", "asyncio"):  # they say nothing that we do not say
+        logging.getLogger(told).disabled = True
     path = chapter_path(root, chapter)
     added = kernels.environment(root, chapter=chapter, one_thread=one_thread)
     added |= environment or {}
-    at = _Place(chapter)
+    source = jupytext.read(path)
+    bar = progress and sys.stderr.isatty()
+    at = _Place(chapter, lines=sum(map(_is_run, source.cells)) if progress and not bar else 0)
     try:
         done = papermill.execute_notebook(
-            jupytext.read(path),
+            source,
             None,
             parameters=dict(values or {}),
             kernel_name="python3",
             language="python",
-            progress_bar={"desc": chapter, "unit": " cells"} if progress else False,
+            progress_bar={"desc": chapter, "unit": " cells"} if bar else False,
             execution_timeout=timeout,
             kernel_manager_class=kernels.manager_class(AsyncKernelManager, added, watch=watch),
             resources={"metadata": {"path": str(path.parent)}},
@@ -91,13 +99,18 @@ def execute(
 class _Place:
     """The code cell that is being executed, and how to say that it failed."""
 
-    def __init__(self, chapter: str) -> None:
+    def __init__(self, chapter: str, *, lines: int = 0) -> None:
         self.chapter, self.number, self.first = chapter, 0, ""
+        self.lines, self.told = lines, time.monotonic()
 
     def begin(self, cell: NotebookNode, cell_index: int) -> None:
         if _is_run(cell):
             self.number += 1
             self.first = _first(cell.source)
+            if self.lines and time.monotonic() - self.told >= EVERY:  # no terminal, so no bar
+                self.told = time.monotonic()
+                line = f"{self.chapter}: code cell {self.number} of {self.lines}"
+                print(line, file=sys.stderr, flush=True)
 
     def failed(self, why: str, tail: str = "") -> ChapterFailed:
         where = f" in code cell {self.number} ('{self.first}')" if self.number else ""

@@ -20,6 +20,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 GRAMMAR = (
@@ -27,6 +28,7 @@ GRAMMAR = (
     "'from X up to Y', 'one of a, b, c', 'true or false' or 'a list, each <range>'"
 )
 NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
+_POWER = re.compile(r"[-+]?\d+[eE]\+?\d{1,2}")  # a whole number all the same
 _NUMBER = r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
 
 
@@ -238,7 +240,10 @@ def _convert(given: Any, kind: type, item: type | None) -> Any:
     """`given` as `kind`, or ValueError; a truth value is never taken for a number."""
     if kind is list:
         if isinstance(given, str):
-            inner = given.strip().removeprefix("[").removesuffix("]")
+            inner = given.strip()
+            if inner.startswith("[") != inner.endswith("]"):
+                raise ValueError("a bracket is missing")
+            inner = inner.removeprefix("[").removesuffix("]")
             given = [part.strip().strip("'\"") for part in inner.split(",") if part.strip()]
         if isinstance(given, list) and given:
             return [_convert(part, item or str, None) for part in given]
@@ -251,6 +256,8 @@ def _convert(given: Any, kind: type, item: type | None) -> Any:
         if isinstance(given, str):
             return given
     elif isinstance(given, (int, str)) and not isinstance(given, bool):
+        if kind is int and isinstance(given, str) and _POWER.fullmatch(given.strip()):
+            given = int(Fraction(given.strip()))  # 1e3, as one writes a thousand
         value = kind(given)
         if kind is int or math.isfinite(value):
             return value

@@ -273,7 +273,11 @@ def _letters(names: Sequence[Entry]) -> list[str]:
         module = f" ({entry.module.rpartition('.')[2]})" if times[entry.name] > 1 else ""
         link = f":py:obj:`{entry.name}{module} <{entry.module}.{entry.name}>`"
         by_letter.setdefault(entry.name[0].upper(), []).append(link)
-    return [line for links in by_letter.values() for line in (" · ".join(links), "")]
+    # A line for each link: docutils refuses a line as long as all names with S.
+    lines: list[str] = []
+    for links in by_letter.values():
+        lines += [*(f"{link} ·" for link in links[:-1]), links[-1], ""]
+    return lines
 
 
 def _is_here(entry: Entry, surface: Surface) -> bool:

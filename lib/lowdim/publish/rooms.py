@@ -25,6 +25,8 @@ import lowdim
 GROUND = "ground"
 ORDER = (
     ("publish",),
+    ("course", "instruments"),
+    ("exercises",),
     ("preserve", "collapse", "embedded", "hashing"),
     ("nets",),
     ("evidence", "linalg", "data"),
@@ -33,7 +35,7 @@ ORDER = (
 """The layers of rooms, from the top down; a room imports from lower layers only."""
 
 WIDE = (720, 4)
-NARROW = (340, 2)
+NARROW = (350, 2)
 """Width of a drawing and boxes in a row: for a laptop, and for a phone."""
 
 
@@ -356,6 +358,10 @@ class _Drawing:
             for name, each in words.items()
         }
         spare = (room - sum(need.values())) / sum(len(each) or 1 for each in words.values())
+        if spare < 0:  # names are cut to their columns, titles are not
+            least = {name: 2 * PAD + BOLD * len(name) for name in row}
+            share = (sum(need.values()) - room) / max(1, sum(need[n] - least[n] for n in row))
+            return {n: round(need[n] - share * (need[n] - least[n]), 1) for n in row}
         return {n: round(need[n] + spare * (len(words[n]) or 1), 1) for n in row}
 
     def _names(self, name: str) -> tuple[list[str], int]:

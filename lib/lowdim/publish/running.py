@@ -1,16 +1,19 @@
 """Run one chapter with chosen parameters: an executed notebook, a page, a record.
 
-Everything is made in a temporary folder and moved into place at the end, so that a failure leaves
-nothing.
+Everything is made in a temporary folder and moved into place, so that no file is ever half there. A
+chapter that fails leaves nothing. One that ran to its end leaves its notebook and its record, also
+where the page cannot be rendered or the disk is full: they are what computing has cost.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from lowdim.publish import executor, records
 from lowdim.publish.chapters import Chapter
 from lowdim.publish.parameters import UsageError, check_all
+from lowdim.publish.renderer import PageFailed, Renderer
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -25,10 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """Where a run's three results are, and the record itself."""
+    """Where a run's results are, and the record itself; ``page`` is None if none was made."""
 
     notebook: Path
-    page: Path
+    page: Path | None
     record_path: Path
     record: dict[str, Any]
 
@@ -44,14 +48,36 @@ def default_output(chapter: Chapter) -> Path:
 
 
 def check_output(folder: Path) -> None:
-    """Raise `UsageError` now rather than after a long run if `folder` cannot be written."""
+    """Raise `UsageError` now rather than after a long run if `folder` cannot be written.
+
+    Rights alone do not tell (root has them all, and /proc takes no file), so a file without a name
+    is made in the nearest folder that exists, and is gone again.
+    """
+    if ".git" in folder.parts:
+        raise UsageError(f"Cannot write to {folder}: .git belongs to git.")
     for place in (folder, *folder.parents):
-        if place.exists():
-            if not place.is_dir():
-                raise UsageError(f"Cannot write to {folder}: {place} is a file, not a folder.")
-            if not os.access(place, os.W_OK):
-                raise UsageError(f"Cannot write to {folder}: no permission in {place}.")
-            return
+        try:
+            if place.exists():
+                if not place.is_dir():
+                    raise UsageError(f"Cannot write to {folder}: {place} is a file, not a folder.")
+                tempfile.TemporaryFile(dir=place).close()
+                longest = os.pathconf(place, "PC_NAME_MAX") if hasattr(os, "pathconf") else 255
+                if any(len(os.fsencode(part)) > longest for part in folder.parts):
+                    raise UsageError(
+                        f"Cannot write to {str(folder)[:60]}…: a name of the path has more than "
+                        f"{longest} bytes."
+                    )
+                return
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                continue
+            raise UsageError(f"Cannot write to {folder}: {_reason(error)} in {place}.") from None
+
+
+def _reason(error: OSError) -> str:
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return "no permission"
+    return "no space left" if error.errno == errno.ENOSPC else (error.strerror or "refused").lower()
 
 
 def run(
@@ -60,35 +86,99 @@ def run(
     *,
     output_dir: Path | None = None,
     preset: str | None = None,
+    page: bool = True,
     progress: bool = False,
 ) -> Run:
     """Run `chapter` with `values` in place of its defaults; write notebook, page and record.
 
     `values` holds what differs from the defaults, the preset's values included; `preset` is the
-    name that goes into the record. Into `output_dir` go `<chapter>.ipynb`, `<chapter>.html` (its
-    assets beside it in `<chapter>_files/`; both can be moved together) and
-    `<chapter>.record.json`. Raises `UsageError` for a bad value, before anything runs;
-    `ChapterFailed` if the chapter fails, and then nothing is written.
+    name that goes into the record. Into `output_dir` go `<chapter>.ipynb`,
+    `<chapter>.record.json` and, if `page` is asked for, `<chapter>.html` (its assets beside it in
+    `<chapter>_files/`; all can be moved together). Raises `UsageError` for a bad value, before
+    anything runs; `ChapterFailed` if the chapter fails, and then nothing is written; `PageFailed`
+    or `NotWritten` afterwards, and then notebook and record are kept, and the sentence says where.
     """
-    from lowdim.publish.standalone import render
-
     folder = Path(output_dir) if output_dir is not None else default_output(chapter)
     folder = folder.expanduser().resolve()
     check_output(folder)
-    nb, record = execute_recorded(chapter, values, preset=preset, progress=progress)
+    values = check_all(chapter.parameters, values, owner=chapter.stem)
+    with ExitStack() as during:
+        renderer = during.enter_context(Renderer()) if page else None
+        nb, record = execute_recorded(chapter, values, preset=preset, progress=progress)
+        where = _keep(nb, record, chapter, folder)
+        shown = None
+        if renderer is not None:
+            shown = _show(nb, record, chapter, where, renderer)
+    return Run(
+        where / f"{chapter.stem}.ipynb", shown, where / f"{chapter.stem}.record.json", record
+    )
+
+
+class NotWritten(RuntimeError):
+    """A finished run could not be written where it was to go: one sentence, and where it is."""
+
+
+def _keep(nb: NotebookNode, record: dict[str, Any], chapter: Chapter, folder: Path) -> Path:
+    """Write notebook and record: they are what computing has cost."""
+    with tempfile.TemporaryDirectory(prefix="lowdim-run-") as name:
+        staged = Path(name)
+        try:
+            write_notebook(nb, staged / f"{chapter.stem}.ipynb")
+            records.write(record, staged / f"{chapter.stem}.record.json")
+            _move_into_place(staged, folder)
+        except OSError as problem:
+            raise _rescued(nb, record, chapter, folder, problem) from None
+    return folder
+
+
+def _rescued(
+    nb: NotebookNode, record: dict[str, Any], chapter: Chapter, folder: Path, problem: OSError
+) -> NotWritten:
+    """Try other places before a finished run is given up: the temporary folder, then home."""
+    why = f"{folder} could not be written ({_reason(problem)})"
+    for place in (Path(tempfile.gettempdir()), Path("~").expanduser(), Path.cwd()):
+        try:
+            other = Path(tempfile.mkdtemp(prefix=f"lowdim-{chapter.stem}-", dir=place))
+        except OSError:
+            continue
+        try:
+            write_notebook(nb, other / f"{chapter.stem}.ipynb")
+            records.write(record, other / f"{chapter.stem}.record.json")
+        except OSError:
+            shutil.rmtree(other, ignore_errors=True)
+            continue
+        return NotWritten(f"{chapter.name} ran, but {why}; its notebook and record are in {other}.")
+    return NotWritten(f"{chapter.name} ran, but {why}, and no other place took its results either.")
+
+
+def _show(
+    nb: NotebookNode, record: dict[str, Any], chapter: Chapter, folder: Path, renderer: Renderer
+) -> Path:
+    """Render the page and put it beside notebook and record."""
+    from lowdim.publish import banner, comparison, words
+    from lowdim.publish.standalone import render
+
+    root = book_root(chapter)
+    stated = words.of_chapter(root, chapter.name).statements
+    top = banner.words(
+        record,
+        defaults=chapter.defaults,
+        book=comparison.of_book(root, chapter.name),
+        titles={name: claim.title for name, claim in stated.items()},
+    )
     with tempfile.TemporaryDirectory(prefix="lowdim-run-") as name:
         staged = Path(name, "staged")
-        staged.mkdir()
-        write_notebook(nb, staged / f"{chapter.stem}.ipynb")
-        records.write(record, staged / f"{chapter.stem}.record.json")
-        render(nb, name=chapter.stem, root=book_root(chapter), folder=staged)
-        _move_into_place(staged, folder)
-    return Run(
-        folder / f"{chapter.stem}.ipynb",
-        folder / f"{chapter.stem}.html",
-        folder / f"{chapter.stem}.record.json",
-        record,
-    )
+        try:
+            staged.mkdir()
+            render(nb, name=chapter.stem, root=root, folder=staged, renderer=renderer, banner=top)
+            _move_into_place(staged, folder)
+        except (PageFailed, OSError) as problem:
+            said = _reason(problem) if isinstance(problem, OSError) else str(problem)
+            raise PageFailed(
+                f"{chapter.name} ran, and its notebook and record are in {folder}, but not its "
+                f"page: {said}"
+            ) from None
+    return folder / f"{chapter.stem}.html"
 
 
 def execute_recorded(

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lowdim.evidence.vocabulary import style
-from lowdim.publish import directives, words
+from lowdim.publish import content, directives, site, store, words
 from lowdim.publish.content import chapter_path
 from lowdim.publish.execute import CACHE, RECORDS, drop_stale
 from lowdim.publish.pages import notebook_url
+from lowdim.publish.site import figures
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -33,6 +34,7 @@ PREFIX = "notebooks/"
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     directives.setup(app)
+    site.setup(app)
     app.connect("builder-inited", _drop_stale)
     # After the theme (priority 501) has made its download menu.
     app.connect("html-page-context", _add_to_page, priority=600)
@@ -43,23 +45,23 @@ def setup(app: Sphinx) -> dict[str, Any]:
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def downloadable(source: Path) -> NotebookNode:
-    """The chapter as a notebook without outputs that runs wherever ``lowdim`` is installed."""
-    import jupytext
+def downloadable(source: Path, *, run: NotebookNode | None = None) -> NotebookNode:
+    """The chapter as a notebook that reads well in plain Jupyter and runs where ``lowdim`` is.
 
-    notebook = jupytext.read(source)
-    notebook.metadata.pop("jupytext", None)  # else editors would pair it with a file that is absent
-    for cell in notebook.cells:
-        cell.metadata.pop("mystnb", None)  # captions, which only the book shows
-    return notebook
+    With the outputs of ``run``, if there is one.
+    """
+    from lowdim.publish.site import notebooks
+
+    return notebooks.make(source, run=run)
 
 
 class AltText:
-    """How myst-nb renders the images of this book: none without alt text.
+    """How myst-nb renders the images of this book: none without alt text, each in its frame.
 
-    It is written beside the caption, in the cell's metadata, or comes with the output where it is
-    made from data. An entry point in pyproject.toml names this class; other books that are built in
-    the same environment are left alone.
+    The text is written beside the caption, in the cell's metadata, or comes with the output where
+    it is made from data. The frame is what narrow and dark pages need to know of a figure
+    (:mod:`lowdim.publish.site.figures`). An entry point in pyproject.toml names this class; other
+    books that are built in the same environment are left alone.
     """
 
     mime_priority_overrides = ()
@@ -74,14 +76,14 @@ class AltText:
             return None
         if env is None or __name__ not in env.app.extensions:
             return None
-        images = renderer.render_image(data)
+        images = renderer.render_image(figures.without_ground(data))
         for image in images:
             alt = data.output_metadata.get("lowdim_alt") or _filled(renderer, image.get("alt", ""))
             if alt:
                 image["alt"] = str(alt)
             else:  # fails the strict build
                 renderer.logger.warning("a figure has no alt text", subtype="image", line=data.line)
-        return images
+        return [figures.framed(image, data) for image in images]
 
 
 def _filled(renderer: NbElementRenderer, alt: str) -> str:
@@ -173,9 +175,13 @@ def _write_notebooks(app: Sphinx, problem: Exception | None) -> None:
         return
     import nbformat
 
-    for docname in sorted(app.env.found_docs):
-        source = chapter_path(Path(app.srcdir), docname.removeprefix(PREFIX))
-        if docname.startswith(PREFIX) and source.is_file():
-            target = Path(app.outdir) / notebook_url(docname.removeprefix(PREFIX))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(downloadable(source), target)
+    root = Path(app.srcdir)
+    chapters = [d.removeprefix(PREFIX) for d in sorted(app.env.found_docs) if d.startswith(PREFIX)]
+    chapters = [name for name in chapters if chapter_path(root, name).is_file()]
+    library = content.Library.of(root) if chapters else None
+    for name in chapters:
+        run = store.find(root, name, content.key(root, name, library=library))
+        target = Path(app.outdir) / notebook_url(name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made = downloadable(chapter_path(root, name), run=run.notebook() if run else None)
+        nbformat.write(made, target)

@@ -8,22 +8,25 @@ References to other chapters have nothing to point at there and stay plain text.
 from __future__ import annotations
 
 import copy
-import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from lowdim.publish import records
+from lowdim.publish.banner import put_into
 from lowdim.publish.execute import RECORDS
+from lowdim.publish.renderer import PageFailed, Renderer
+from lowdim.publish.site.certificates import FOLDER as CERTIFICATES
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+
+__all__ = ["PageFailed", "render"]
 
 EXTENSIONS = ("sphinx_proof", "sphinx_exercise", "sphinx-mathjax-offline")
 BIBLIOGRAPHY = "## References\n\n```{bibliography}\n:filter: docname in docnames\n```"
@@ -35,19 +38,25 @@ BACK = """<!doctype html>
 """
 
 
-class PageFailed(RuntimeError):
-    """The page could not be rendered: one sentence, then what the renderer said last."""
-
-
-def render(nb: NotebookNode, *, name: str, root: Path, folder: Path) -> Path:
+def render(
+    nb: NotebookNode,
+    *,
+    name: str,
+    root: Path,
+    folder: Path,
+    renderer: Renderer | None = None,
+    banner: str = "",
+) -> Path:
     """Write `<name>.html` and `<name>_files/` into `folder`; return the page's path.
 
-    `root` is the real book, whose settings, bibliography and static files are taken over.
+    `root` is the real book, whose settings, bibliography and static files are taken over. A
+    `renderer` may have been started before; `banner`, MyST, stands below the title. Raises
+    `PageFailed`, and then nothing is written.
     """
-    with tempfile.TemporaryDirectory(prefix="lowdim-page-") as made:
-        book = Path(made)
-        _write_book(nb, name, root, book)
-        html = _build(book)
+    with ExitStack() as during:
+        book = Path(during.enter_context(tempfile.TemporaryDirectory(prefix="lowdim-page-")))
+        _write_book(nb, name, root, book, banner)
+        html = (renderer or during.enter_context(Renderer())).build(book)
         page = html / f"{name}.html"
         assets = folder / f"{name}_files"
         text = _point_to(page.read_text(encoding="utf-8"), html, assets.name)
@@ -61,11 +70,14 @@ def render(nb: NotebookNode, *, name: str, root: Path, folder: Path) -> Path:
     return target
 
 
-def _write_book(nb: NotebookNode, name: str, root: Path, book: Path) -> None:
+def _write_book(nb: NotebookNode, name: str, root: Path, book: Path, banner: str) -> None:
     """The temporary book: one notebook as its root page, the real book's settings."""
     import nbformat
 
     shown = copy.deepcopy(nb)
+    _fold_defaults(shown)
+    if banner:
+        put_into(shown, banner)
     prose = "\n".join(cell.source for cell in shown.cells if cell.cell_type == "markdown")
     bibliography = root / "book" / "references.bib"
     if bibliography.is_file():
@@ -80,8 +92,17 @@ def _write_book(nb: NotebookNode, name: str, root: Path, book: Path) -> None:
     (book / "_config.yml").write_text(yaml.safe_dump(settings), encoding="utf-8")
 
 
+def _fold_defaults(nb: NotebookNode) -> None:
+    """Where other values were put in, the cell of the defaults is folded: it is not what ran."""
+    tags = [cell.metadata.get("tags", []) for cell in nb.cells]
+    if any("injected-parameters" in each for each in tags):
+        for cell in nb.cells:
+            if "parameters" in cell.metadata.get("tags", []):
+                cell.metadata["tags"] = [*cell.metadata["tags"], "hide-input"]
+
+
 def _take_along(nb: NotebookNode, name: str, root: Path, book: Path) -> None:
-    """The records that the page's directives ask for: this run's, and those that were kept."""
+    """What the page's directives ask for: this run's record, kept ones, certificates."""
     chapter = nb.metadata.get("lowdim", {}).get("chapter")
     if chapter is None:
         return
@@ -89,8 +110,9 @@ def _take_along(nb: NotebookNode, name: str, root: Path, book: Path) -> None:
     record = records.extract(nb, chapter=chapter, preset=preset)
     records.write(record, book / RECORDS / f"{name}.json")
     part, _, stem = chapter.partition("/")
-    for kept in (root / "book" / "records" / part).glob(f"{stem}.*.json"):
-        target = book / "book" / "records" / part / kept.name
+    kept_runs = (root / "book" / "records" / part).glob(f"{stem}.*.json")
+    for kept in (*kept_runs, *(root / CERTIFICATES).glob(f"{part}.*.py")):
+        target = book / kept.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(kept, target)
 
@@ -119,29 +141,6 @@ def _settings(root: Path, bibliography: bool) -> dict[str, Any]:
         if (root / static).is_dir()
     ]
     return settings
-
-
-def _build(book: Path) -> Path:
-    """Call Jupyter Book; warnings (references to other chapters) are none of our concern here."""
-    start = "from jupyter_book.cli.main import main; main()"
-    command = [sys.executable, "-c", start, "build", str(book), "--all", "--quiet"]
-    library = str(Path(__file__).resolve().parents[2])  # the book's settings name an extension
-    paths = os.pathsep.join(filter(None, [library, os.environ.get("PYTHONPATH", "")]))
-    done = subprocess.run(
-        command,
-        cwd=book,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": paths},
-    )
-    html = book / "_build" / "html"
-    if done.returncode or not html.is_dir():
-        said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr).strip().splitlines()
-        raise PageFailed(
-            "The page could not be rendered; the renderer said:\n" + "\n".join(said[-15:])
-        )
-    return html
 
 
 def _point_to(text: str, html: Path, assets: str) -> str:

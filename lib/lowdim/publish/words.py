@@ -11,10 +11,12 @@ They are Markdown in the chapter and nowhere else. A ``prf:`` block labelled wit
 from __future__ import annotations
 
 import ast
+import difflib
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,12 @@ _CODE = re.compile(
     r"^(`{3,})\{code-cell\}[^\n]*\n(---\n.*?^---\n|(?::[^\n]*\n)*).*?^\1\s*$", re.S | re.M
 )
 _ROLE = re.compile(r"\{(value|when)\}(`+)(.+?)(?<!`)\2(?!`)")
+_LINK = re.compile(r"\{(?:prf:)?ref\}`(?:[^`<]*<)?([\w.:-]+)>?`|\]\(([\w.-]+)\)")
+_NUMBER = r"(?:[A-Z]\.)?\d+(?:\.\d+)*"
+_NAME = re.compile(
+    r"\b(Theorem|Lemma|Proposition|Corollary|Claim|Definition|Remark)(?:s|ies)? "
+    rf"({_NUMBER}(?:(?:, | and |, and ){_NUMBER})*)"
+)
 
 
 class WordsError(ValueError):
@@ -440,9 +448,118 @@ def cited(text: str, bibliography: str) -> str:
 
 def of_chapter(root: Path, chapter: str) -> Words:
     """The words of ``part/chapter`` of the book under ``root``."""
-    path = root / "notebooks" / f"{chapter}.md"
     return read(
-        path.read_text(encoding="utf-8"),
+        _source(root, chapter).read_text(encoding="utf-8"),
         part=chapter.partition("/")[0],
         where=f"notebooks/{chapter}.md",
     )
+
+
+def uses_problems(statements: Mapping[str, Statement]) -> list[str]:
+    """What is wrong with the options ``uses`` of all claims together, a sentence each.
+
+    >>> lemma = Statement("a.lemma-1", "", "", "", "", "", uses=("a.lemma-1",))
+    >>> uses_problems({"a.lemma-1": lemma})
+    ['a.lemma-1 rests on itself: a.lemma-1 uses a.lemma-1; take one of them off.']
+    """
+    found = []
+    for statement in statements.values():
+        for name in statement.uses:
+            if name not in statements:
+                near = difflib.get_close_matches(name, statements, n=3, cutoff=0.6)
+                meant = f"; near it are {', '.join(near)}" if near else ""
+                found.append(f"{statement.id} uses {name}, which no chapter states{meant}.")
+    try:
+        TopologicalSorter({name: said.uses for name, said in statements.items()}).prepare()
+    except CycleError as circle:
+        chain = circle.args[1][::-1]  # it lists what is used first
+        found.append(f"{chain[0]} rests on itself: {' uses '.join(chain)}; take one of them off.")
+    return found
+
+
+def proof_references(text: str, *, part: str) -> dict[str, set[str]]:
+    """What the proof right after each claim's statement refers to.
+
+    These are targets of links, ``theorem-3-1``, and ids of claims that it names, as in Lemma 4.2.
+
+    >>> text = ":::{claim} lemma-2\\nx\\n:::\\n*Proof.* By Lemma 1 and [it](there). ∎\\n"
+    >>> sorted(proof_references(text, part="a")["a.lemma-2"])
+    ['a.lemma-1', 'there']
+    """
+    bare = _CODE.sub(lambda cell: "\n" * cell[0].count("\n"), text)
+    events: list[tuple[int, str, str]] = []
+    for block in blocks(bare):
+        if block.name == "prf:proof":
+            events.append((block.line, "proof", block.body))
+        elif block.name.startswith("prf:"):
+            events.append((block.line, "claim", block.options.get("label", "")))
+        elif block.name == "claim":
+            events.append((block.line, "claim", f"{part}.{block.argument}"))
+    lines = bare.splitlines()
+    for at, line in enumerate(lines):
+        if line.startswith("#"):  # what stands under another heading is no longer right after
+            events.append((at + 1, "claim", ""))
+        elif line.startswith("*Proof.*"):
+            end = next((i for i in range(at, len(lines)) if not lines[i].strip()), len(lines))
+            events.append((at + 1, "proof", "\n".join(lines[at:end])))
+    found: dict[str, set[str]] = {}
+    owner = ""
+    for _, kind, content in sorted(events):
+        if kind == "claim":
+            owner = content if ID.match(content) else ""
+        elif owner:
+            found.setdefault(owner, set()).update(_referred(content, part) - {owner})
+            owner = ""
+    return found
+
+
+def _referred(proof: str, part: str) -> set[str]:
+    found = {match[1] or match[2] for match in _LINK.finditer(proof)}
+    for kind, numbers in _NAME.findall(proof):
+        for number in re.findall(_NUMBER, numbers):
+            found.add(f"{part}.{kind.lower()}-{number.lower().replace('.', '-')}")
+    return found
+
+
+def unlisted(root: Path, chapters: Iterable[str]) -> list[str]:
+    """References of proofs that the option ``uses`` of their claims leaves out, a sentence each.
+
+    A claim of the same chapter must be listed itself. Of another chapter, which a proof may also
+    name as a whole, any claim will do: the sharp form of a lemma stands beside the lemma.
+
+    Examples
+    --------
+    >>> unlisted(Path("nowhere"), [])
+    []
+    """
+    said = {chapter: of_chapter(root, chapter) for chapter in chapters}
+    home = {name: chapter for chapter, words in said.items() for name in words.statements}
+    home |= {label: chapter for chapter in said for label in _labels(root, chapter)}
+    found = []
+    for chapter, words in said.items():
+        text = _source(root, chapter).read_text(encoding="utf-8")
+        for name, targets in proof_references(text, part=chapter.partition("/")[0]).items():
+            listed = words.statements[name].uses
+            there = {home.get(used) for used in listed}
+            for target in sorted(targets):
+                known = home.get(target)
+                if known == chapter:
+                    fits = target in listed or target not in words.statements
+                else:
+                    fits = known is None or known in there
+                if not fits:
+                    found.append(
+                        f"notebooks/{chapter}.md: the proof of {name} refers to {target}, and its "
+                        f"option uses lists no claim of notebooks/{known}.md for it; add one."
+                    )
+    return found
+
+
+def _labels(root: Path, chapter: str) -> list[str]:
+    """The labels of a chapter as a whole: those before its title."""
+    head = _source(root, chapter).read_text(encoding="utf-8").partition("\n# ")[0]
+    return re.findall(r"^\(([\w.-]+)\)=$", head, re.M)
+
+
+def _source(root: Path, chapter: str) -> Path:
+    return root / "notebooks" / f"{chapter}.md"

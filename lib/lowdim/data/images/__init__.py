@@ -95,7 +95,15 @@ def names() -> tuple[str, ...]:
 
 
 def folder() -> Path:
-    """The data folder: ``LOWDIM_DATA`` if it is set, otherwise the platform's cache folder."""
+    """The data folder: ``LOWDIM_DATA`` if it is set, otherwise the platform's cache folder.
+
+    Examples
+    --------
+    >>> from unittest.mock import patch
+    >>> with patch.dict("os.environ", LOWDIM_DATA="/srv/sets"):
+    ...     folder().name
+    'sets'
+    """
     chosen = os.environ.get("LOWDIM_DATA")
     return Path(chosen).expanduser() if chosen else Path(pooch.os_cache("lowdim")) / "data"
 

@@ -87,6 +87,12 @@ def fetch(
         If a file cannot be had whole: one sentence, and no half file.
     ValueError
         If there is no such data set or split.
+
+    Examples
+    --------
+    >>> fetch("mnist", split="neither")
+    Traceback (most recent call last):
+    ValueError: ...
     """
     from lowdim.data.images import folder
 

@@ -48,7 +48,15 @@ class Raw:
 
 
 def read(entry: Entry, folder: Path, split: str, variant: str | None) -> Raw:
-    """Read one split; labels are checked against the classes."""
+    """Read one split; labels are checked against the classes.
+
+    Examples
+    --------
+    >>> from lowdim.data.images.catalogue import CATALOGUE
+    >>> read(CATALOGUE["usps"], Path("nowhere"), "test", None)
+    Traceback (most recent call last):
+    lowdim.data.images.readers.DataError: nowhere has none of: usps.t.bz2, usps.t, usps.h5.
+    """
     reader = _READERS[entry.reader]
     try:
         raw = reader(entry, folder, split, variant)
@@ -59,7 +67,14 @@ def read(entry: Entry, folder: Path, split: str, variant: str | None) -> Raw:
 
 
 def wanted(entry: Entry, split: str) -> tuple[str, ...]:
-    """The official files that a split needs, as published."""
+    """The official files that a split needs, as published.
+
+    Examples
+    --------
+    >>> from lowdim.data.images.catalogue import CATALOGUE
+    >>> wanted(CATALOGUE["usps"], "test")
+    ('usps.t.bz2',)
+    """
     names = [file.name for file in entry.files]
     if entry.reader == "idx":
         prefix = "train" if split == "train" else "t10k"

@@ -1,0 +1,1 @@
+"""Coursework: assignments from one source, and grading that trusts no submission."""

@@ -1,0 +1,1 @@
+"""The four papers' measurements on any network of torch: measure, record, report."""

@@ -1,0 +1,256 @@
+r"""Part III on any layer: how fast its values change normal to the data, and along them.
+
+The data's principal subspace stands for the plane that the data lie in. At points x of a sample and
+for random unit vectors u normal to it, the derivative :math:`J_l(x)u` of each layer is taken by
+forward-mode differentiation, all layers in one pass, and again by central differences; a step of
+the data's own size is the change :math:`f(x+su)-f(x)` of :func:`lowdim.embedded.offdata.stability`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+import torch.autograd.forward_ad as forward_ad
+from torch import Tensor, nn
+
+from lowdim.instruments import capture, sources
+from lowdim.instruments.capture import Call, Tap
+from lowdim.instruments.numbers import Number, jackknife, missing
+from lowdim.instruments.refusal import Unmeasurable
+from lowdim.seeds import generator
+
+__all__ = ["derivatives", "moves", "sensitivity_numbers", "tangent_space"]
+
+PIECE = 256  # points in one pass
+
+
+def tangent_space(centred: Tensor, *, explained: float) -> Tensor:
+    """Basis (p, d) of the principal subspace of a covariance (p, p) with a share of its trace.
+
+    Examples
+    --------
+    >>> tangent_space(torch.diag(torch.tensor([9.0, 0.5, 0.1])), explained=0.9).shape
+    torch.Size([3, 1])
+    """
+    values, vectors = torch.linalg.eigh(centred)
+    values, vectors = values.flip(0).clamp_min(0), vectors.flip(1)
+    share = values.cumsum(0) / values.sum().clamp_min(1e-300)
+    d = int((share < explained - 1e-12).sum()) + 1
+    return vectors[:, : min(d, len(values))]
+
+
+def _replaced(inputs: Any, x: Tensor) -> Any:
+    """Inputs whose first tensor of real numbers is ``x``."""
+    done = [False]
+
+    def change(tree: Any) -> Any:
+        if isinstance(tree, Tensor):
+            if done[0] or not tree.is_floating_point():
+                return tree
+            done[0] = True
+            return x
+        if isinstance(tree, Mapping):
+            return {k: change(v) for k, v in tree.items()}
+        return tuple(change(v) for v in tree) if isinstance(tree, tuple | list) else tree
+
+    return change(inputs)
+
+
+def _values(
+    model: nn.Module, taps: tuple[Tap, ...], inputs: Any, how: Call, n: int
+) -> dict[int, Tensor]:
+    """Each tap's matrix (n, width), as it comes."""
+    found: dict[int, Tensor] = {}
+    with capture.watch(model, taps, lambda i, H: found.__setitem__(i, 1 * H)) as begin:
+        begin(n)
+        for i, tap in enumerate(taps):
+            if tap.side == "data":
+                found[i] = 1 * capture.matrix(tap, sources.tensors(inputs)[tap.call], n)
+        how(model, inputs)
+    return found
+
+
+def _pieces(inputs: Any, *more: Tensor) -> Iterator[tuple[Any, ...]]:
+    count = len(more[0])
+    for start in range(0, count, PIECE):
+        at = torch.arange(start, min(start + PIECE, count))
+        yield (sources.take(inputs, at), *(m[at] for m in more))
+
+
+def moves(
+    model: nn.Module, taps: tuple[Tap, ...], inputs: Any, steps: Tensor, *, how: Call = capture.call
+) -> dict[int, Tensor]:
+    """Change (n, width) of each tap when ``steps`` (n, ...) are added to the inputs.
+
+    ``inputs`` are a batch whose first tensor of real numbers is moved. In the model's precision.
+
+    Examples
+    --------
+    >>> model, x = nn.Linear(2, 1, bias=False), torch.zeros(3, 2)
+    >>> _ = nn.init.ones_(model.weight)
+    >>> moves(model, capture.plan(model, x).taps[1:], x, torch.ones(3, 2))[0].flatten().tolist()
+    [2.0, 2.0, 2.0]
+    """
+    found: dict[int, list[Tensor]] = {}
+    with torch.no_grad(), capture.eager():
+        for part, step in _pieces(inputs, steps):
+            x = next(t for t in sources.tensors(part) if t.is_floating_point())
+            on = _values(model, taps, part, how, len(step))
+            off = _values(model, taps, _replaced(part, x + step), how, len(step))
+            for i in on:
+                found.setdefault(i, []).append(off[i].double() - on[i].double())
+    return {i: torch.cat(parts) for i, parts in found.items()}
+
+
+def derivatives(
+    model: nn.Module, taps: tuple[Tap, ...], inputs: Any, along: Tensor, *, how: Call = capture.call
+) -> dict[int, Tensor]:
+    """Derivative (n, width) of each tap in the directions ``along`` (n, ...), in forward mode.
+
+    Kernels that have no forward mode (fused attention, fused recurrent cells) are switched off
+    meanwhile.
+
+    Raises
+    ------
+    NotImplementedError, RuntimeError
+        If an operation of the model cannot be differentiated forwards.
+
+    Examples
+    --------
+    >>> model, x = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid()), torch.zeros(1, 2)
+    >>> _ = nn.init.ones_(model[0].weight), nn.init.zeros_(model[0].bias)
+    >>> derivatives(model, capture.plan(model, x).taps[1:], x, torch.ones(1, 2))[1].item()
+    0.5
+    """
+    found: dict[int, list[Tensor]] = {}
+    with torch.no_grad(), capture.eager(), _plain_kernels():
+        for part, step in _pieces(inputs, along):
+            x = next(t for t in sources.tensors(part) if t.is_floating_point())
+            with forward_ad.dual_level():
+                dual = _replaced(part, forward_ad.make_dual(x, step.to(x.dtype)))
+                values = _values(model, taps, dual, how, len(step))
+                for i, value in values.items():
+                    slope = forward_ad.unpack_dual(value).tangent
+                    slope = torch.zeros_like(value) if slope is None else slope
+                    found.setdefault(i, []).append(slope.double().clone())
+    return {i: torch.cat(parts) for i, parts in found.items()}
+
+
+@contextlib.contextmanager
+def _plain_kernels() -> Iterator[None]:
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    math_only = torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*TF32.*")  # torch, of its own switch
+            with torch.backends.mkldnn.flags(enabled=False), math_only:
+                yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+
+
+def sensitivity_numbers(
+    model: nn.Module,
+    taps: tuple[Tap, ...],
+    inputs: Any,
+    basis: Tensor | None,
+    *,
+    how: Call = capture.call,
+    directions: int = 4,
+    seed: int = 0,
+) -> list[dict[str, Number]]:
+    """Numbers of Part III at each tap from a sample of inputs and the tangent basis (p, d)."""
+    names = ("normal", "along", "ratio", "normal_step", "far")
+    real = [t for t in sources.tensors(inputs) if t.is_floating_point()]
+    why = ""
+    if not real:
+        why = "the inputs are whole numbers, along which there is no derivative"
+    elif basis is None:
+        why = "the data's principal subspace is not known"
+    elif basis.shape[1] >= basis.shape[0]:
+        why = "the data fill their space: no direction is normal to them"
+    if why or basis is None:
+        return [dict.fromkeys(names, missing(why, "inputs of real numbers")) for _ in taps]
+    x = real[0]
+    n, shape = len(x), tuple(x.shape[1:])
+    flat = x.detach().double().cpu().flatten(1)
+    size = float((flat - flat.mean(0)).square().sum(1).mean().sqrt()) or 1.0
+    many = sources.take(inputs, torch.arange(n).repeat_interleave(directions))
+    point = torch.arange(n).repeat_interleave(directions)
+    rng = generator(seed, 0, "directions")
+    noise = torch.from_numpy(rng.standard_normal((n * directions, flat.shape[1])))
+    inside = noise @ basis @ basis.mT
+    units = {"normal": noise - inside, "along": inside}
+    shaped = {
+        name: (u / u.norm(dim=1, keepdim=True)).reshape(-1, *shape).to(x.device, x.dtype)
+        for name, u in units.items()
+    }
+    usable = tuple(t for t in taps if not t.nested)
+    index = {t.name: i for i, t in enumerate(usable)}
+    # the step at which the error of a central difference and rounding are about as large
+    h = torch.finfo(x.dtype).eps ** (1 / 3) * max(size, 1e-3)
+    u = shaped["normal"]
+    halves = []
+    for step in (h, h / 2):
+        up, down = (moves(model, usable, many, s * step * u, how=how) for s in (1, -1))
+        halves.append({i: (up[i] - down[i]) / (2 * step) for i in up})
+    far = moves(model, usable, many, size * u, how=how)
+    slopes: dict[str, dict[int, Tensor]] = {}
+    refused = ""
+    try:
+        for name in units:
+            slopes[name] = derivatives(model, usable, many, shaped[name], how=how)
+    except (NotImplementedError, RuntimeError, Unmeasurable) as error:
+        refused = (
+            "automatic differentiation is not possible here: " + str(error).split(". ")[0][:90]
+        )
+    out = []
+    for tap in taps:
+        if tap.nested:
+            short = missing("its points have lengths of their own", "inputs of one shape")
+            out.append(dict.fromkeys(names, short))
+            continue
+        i = index[tap.name]
+        found = {
+            "normal_step": _rms(halves[1][i], point, n, other=halves[0][i]),
+            "far": _rms(far[i], point, n),
+        }
+        if refused:
+            found |= dict.fromkeys(("normal", "along", "ratio"), missing(refused))
+        else:
+            found["normal"] = _rms(slopes["normal"][i], point, n, other=halves[1][i])
+            found["along"] = _rms(slopes["along"][i], point, n)
+            found["ratio"] = _ratio(slopes["normal"][i], slopes["along"][i], point, n)
+        out.append(found)
+    return out
+
+
+NEEDS = ("inputs of real numbers", "a tangent space", "a sample")
+
+
+def _rms(D: Tensor, point: Tensor, n: int, *, other: Tensor | None = None) -> Number:
+    """Root mean square length of rows (n k, width); ``other`` is the same in another way."""
+    squares = D.square().sum(1)
+    value = float(squares.mean().sqrt())
+    group = point % 10
+    left = [float(squares[group != g].mean().sqrt()) for g in range(min(10, n))]
+    low, high = jackknife(value, left, least=0.0)
+    off = None if other is None else float((D - other).square().sum(1).mean().sqrt())
+    return Number(value, low, high, off, n, NEEDS)
+
+
+def _ratio(top: Tensor, below: Tensor, point: Tensor, n: int) -> Number:
+    a, b = top.square().sum(1), below.square().sum(1)
+    if float(b.sum()) <= 0:
+        return missing("it does not change along the data")
+    group = point % 10
+    both = lambda k: math.sqrt(float(a[k].mean()) / max(float(b[k].mean()), 1e-300))  # noqa: E731
+    value = both(group >= 0)
+    low, high = jackknife(value, [both(group != g) for g in range(min(10, n))], least=0.0)
+    return Number(value, low, high, None, n, NEEDS)
