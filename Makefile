@@ -3,6 +3,7 @@
 # make lint   what reads the sources only, in seconds  make format repair what can be
 # make lock   resolve requirements.in anew             make clean  remove what was built
 # make pdf    print the book, and each chapter, into _build/pdf
+# make mutants N=90 SEED=0    small changes of the library: which ones do the tests not notice?
 # Each command makes the environment .venv first, from the pins in requirements.lock.
 
 SHELL := bash
@@ -18,7 +19,7 @@ PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check --no-inp
 PORT ?= 8000
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: book pdf test lint format serve bench lock clean setup venv browser jail
+.PHONY: book pdf test lint format serve bench mutants lock clean setup venv browser jail
 
 book: setup
 	@$(BIN)/lowdim book
@@ -31,7 +32,7 @@ pdf: book browser
 # group, so that each page is opened once. The chapters are compared first: the book then shows
 # these runs, and executes none again. What is left reads the book.
 NOTEBOOKS := tests/chapters/test_notebooks.py
-PYTEST := $(BIN)/python -m pytest --import-mode=importlib -n $(WORKERS) --dist loadgroup
+PYTEST := $(BIN)/python -m pytest --import-mode=importlib -n $(WORKERS) --dist loadgroup --durations 25 --durations-min 5
 test: lint browser jail
 	@$(PYTEST) $(NOTEBOOKS)
 	@$(BIN)/lowdim book
@@ -57,6 +58,11 @@ serve: book
 
 bench: setup
 	@$(BIN)/python -m bench
+
+N ?= 90
+SEED ?= 0
+mutants: setup
+	@$(BIN)/python tools/mutants.py -n $(N) --seed $(SEED) --workers $(WORKERS)
 
 # Installs what requirements.in asks for into .venv and writes down all that came with it.
 lock: venv
