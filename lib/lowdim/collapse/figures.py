@@ -1,4 +1,4 @@
-"""One rule for the figures of the part: what a statement's interval decides, and what they add up to.
+"""One rule for the figures of the part: what an interval decides, and what statements add up to.
 
 A statement about a figure is true, false, or left open, where an error bar spans both answers.
 *Reproduced* if every statement is true; *not-reproduced* if one is false and none is true; *partly*

@@ -1,7 +1,7 @@
 r"""Stationary points of the deep linear autoencoder with weight decay: which are local minima.
 
 In coordinates of the data's second moment a stationary point keeps some directions, each with a
-strength t that solves λ/m = (1 - t) t^(1 - 2/L), and drops the others. The equation has two roots or
+strength t with λ/m = (1 - t) t^(1 - 2/L), and drops the others. The equation has two roots or
 none; `strengths` gives both. A point is a local minimum if and only if it keeps the directions of
 the largest moments, each with the larger root.
 """
@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import torch
 from torch import Tensor
 
 from lowdim import checks
+from lowdim.seeds import generator
 
 __all__ = ["Selection", "descended", "edge", "hessian", "selections", "strengths"]
 
@@ -51,7 +52,7 @@ def strengths(moment: float, lam: float, depth: int) -> tuple[float, float] | No
     --------
     >>> low, high = strengths(1.0, 0.1, 4)
     >>> round(low, 4), round(high, 4), strengths(1.0, 0.5, 4)
-    (0.0102, 0.8946, None)
+    (0.0102, 0.8943, None)
     """
     ratio, top = edge(depth)
     if not (moment > 0 and lam > 0):
@@ -95,15 +96,17 @@ def selections(moments: Sequence[float], lam: float, depth: int) -> list[Selecti
     >>> [[round(t, 2) for t in s.kept] for s in selections((2.0, 1.0), 0.1, 4) if s.minimum]
     [[0.0, 0.0], [0.95, 0.0], [0.95, 0.89]]
     """
-    if any(a <= b for a, b in zip(moments, moments[1:], strict=False)):
+    if any(a <= b for a, b in pairwise(moments)):
         raise ValueError(f"the moments must fall; you gave {tuple(moments)}.")
     roots = [strengths(m, lam, depth) for m in moments]
     choices = [(0,) if pair is None else (0, 1, 2) for pair in roots]
     found = []
     for pick in product(*choices):
-        kept = tuple(pair[k - 1] if k and pair else 0.0 for k, pair in zip(pick, roots, strict=True))
+        kept = tuple(
+            pair[k - 1] if k and pair else 0.0 for k, pair in zip(pick, roots, strict=True)
+        )
         upper = 1 not in pick
-        leading = all(a >= b for a, b in zip(pick, pick[1:], strict=False))
+        leading = all(a >= b for a, b in pairwise(pick))
         found.append(Selection(kept, upper and leading))
     return found
 
@@ -138,8 +141,9 @@ def hessian(moments: Sequence[float], kept: Sequence[float], lam: float, depth: 
 def descended(
     moments: Sequence[float], lam: float, depth: int, *, starts: int, steps: int, seed: int
 ) -> Tensor:
-    """Singular values (starts, d), falling, of products that gradient descent from random starts ends
-    with; S is diagonal, the layers are square.
+    """Singular values (starts, d), falling, of the products in which descents end.
+
+    Random starts, S diagonal, square layers; a step is never longer than the rate.
 
     Examples
     --------
@@ -147,8 +151,6 @@ def descended(
     >>> ends.shape
     torch.Size([2, 2])
     """
-    from lowdim.seeds import generator
-
     S, d = torch.tensor(moments, dtype=torch.float64), len(moments)
     rng = generator(seed, 0, "selections")
     size = rng.uniform(0.3, 1.5, (starts, 1, 1, 1))
