@@ -25,7 +25,7 @@ from lowdim.linalg import ranks
 from lowdim.nets import networks, training
 from lowdim.seeds import generator
 
-__all__ = ["Grid", "Setting", "draw_bounds", "draw_tails", "grid"]
+__all__ = ["Grid", "Setting", "beyond", "draw_bounds", "draw_tails", "grid"]
 
 CONVERGED = 1e-6  # a norm of the gradient that counts as zero
 FLOOR = 1e-12  # distances below are drawn there
@@ -148,9 +148,8 @@ class Grid:
 
     @cached_property
     def tails(self) -> Tensor:
-        """(cells, L) relative squared tails beyond K."""
-        found = [ranks.tails(W)[:, self.setting.clusters] for W, _ in self.weights]
-        return torch.stack(found, -1)
+        """(cells, L) relative squared tails beyond K; zero for a layer that is zero or narrower."""
+        return torch.stack([beyond(W, self.setting.clusters) for W, _ in self.weights], -1)
 
     @cached_property
     def share(self) -> Tensor:
@@ -241,7 +240,7 @@ class Grid:
 
         Distances below 1e-12 are set to that.
         """
-        size = self.size[1:]
+        size = self.size[1:].clamp_min(1e-300)  # a layer may be zero
         bounds = {
             "printed theorem": self.printed_low,
             "repaired, certified": self.smooth[1:],
@@ -305,6 +304,18 @@ def grid(setting: Setting) -> Grid:
         gradients=joined("gradients"),
         gradient_norm=torch.cat([point.gradient_norm for point in reached]),
     )
+
+
+def beyond(W: Tensor, K: int) -> Tensor:
+    """(...,) the relative squared tail beyond K of matrices (..., m, n), zero if there is none.
+
+    Examples
+    --------
+    >>> beyond(torch.eye(4), 3).item(), beyond(torch.eye(2), 3).item(), beyond(0 * torch.eye(4), 3)
+    (0.25, 0.0, tensor(0.))
+    """
+    tails = ranks.tails(W).nan_to_num(0.0)
+    return tails[..., min(K, tails.shape[-1] - 1)]
 
 
 def _heat(ax: Axes, setting: Setting, image: np.ndarray, **colours: Any) -> None:

@@ -172,7 +172,9 @@ class Contest:
         w = _each(path.weights, pick)
         guess = self.net(name).forward(w, self.data(name)[1])[1][-1].argmax(1)
         right = float((guess == torch.from_numpy(self.labels)).double().mean())
-        tail = float(ranks.tails(w[1][0], power=1)[:, CLASSES].mean())
+        beyond = ranks.tails(w[1][0], power=1).nan_to_num(0.0)  # zero has no tail
+        # a narrow layer has nothing beyond K
+        tail = float(beyond[:, min(CLASSES, beyond.shape[-1] - 1)].mean())
         return Ending(value[at].double(), right, tail)
 
     def early(self, name: str, i: int) -> dict[str, float]:
