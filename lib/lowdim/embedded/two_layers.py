@@ -103,6 +103,6 @@ def settle(
         return np.r_[-np.outer(last, slope).ravel(), -first @ slope]
 
     start = np.r_[np.column_stack([p, Y]).ravel(), r]
-    run = solve_ivp(velocity, (0.0, until), start, "DOP853", rtol=1e-11, atol=1e-13)
+    run = solve_ivp(velocity, (0.0, until), start, "LSODA", rtol=1e-10, atol=1e-12)
     first, last = run.y[: n * (1 + k), -1].reshape(n, 1 + k), run.y[n * (1 + k) :, -1]
     return first[:, 0], last, first[:, 1:]
