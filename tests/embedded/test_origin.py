@@ -73,3 +73,22 @@ def test_nearest_is_the_passage_on_one_axis():
     angle = 0.65 * np.pi
     w = 2 * np.array([np.cos(angle), np.sin(angle)])
     assert origin.nearest(flow, w) == pytest.approx(2 * np.sin(angle) ** 3, rel=1e-3)
+
+
+@pytest.mark.parametrize("depth", [3, 4, 6])
+def test_noise_alone_carries_a_trajectory_past_the_origin(depth: int) -> None:
+    m, n, waits = 0.1, -0.05, []
+    for s in (0.02, 0.01):
+        flow = Flow(np.array([[1 / 3, s * m], [s * m, s * s]]), np.array([1.0, s * n]), depth)
+        t, kappa = origin.through(flow, np.array([-1.5, 0.0]), to=1.5)
+        said = s * abs(origin.carried(1.5, depth, square=1 / 3, b=1.0, xy=m, gy=n))
+        assert kappa == pytest.approx(said, rel=2e-3)
+        assert t == pytest.approx(origin.passage_time(kappa**depth, depth), rel=0.1)
+        waits.append(t)
+    assert waits[1] / waits[0] == pytest.approx(2 ** (depth - 2), rel=0.05)
+
+
+def test_a_start_before_the_origin_is_refused() -> None:
+    flow = Flow(np.eye(2), np.array([1.0, 0.0]), 3)
+    with pytest.raises(ValueError, match="w_x < 0"):
+        origin.through(flow, np.array([1.0, 0.0]), to=0.5)

@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from lowdim import checks
 from lowdim.embedded import flows
 from lowdim.embedded.flows import Flow
 
 __all__ = [
-    "escape_time", "least_time", "nearest", "passage_distance", "passage_time", "sharp_constant",
+    "carried", "escape_time", "least_time", "nearest", "passage_distance", "passage_time",
+    "sharp_constant", "through",
 ]  # fmt: skip
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(30)
@@ -122,3 +124,68 @@ def nearest(flow: Flow, start: np.ndarray) -> float:
     moments, target = flow.moments[None], flow.target[None]
     w = flows.orbits(moments, target, flow.depth, [start], marks, rtol=1e-8)
     return float(np.linalg.norm(w[:, 0], axis=1).min())
+
+
+def through(flow: Flow, start: np.ndarray, *, to: float) -> tuple[float, float]:
+    r"""How long from behind the origin to :math:`w_x=` ``to``, and :math:`\kappa` where w_x = 0.
+
+    The first component is the signal's, ``start`` (d,) has it negative; :math:`\kappa` is the
+    length of :math:`w_y/\|w\|^{1-1/L}` on the way past. On the clock
+    :math:`d\tau=\|w\|^{2-2/L}dt` the passage takes a time of order one, and t is carried along.
+
+    Raises
+    ------
+    ValueError
+        If ``start`` is not behind the origin or ``to`` not beyond it.
+    RuntimeError
+        If the trajectory does not arrive.
+
+    Examples
+    --------
+    >>> flow = Flow(np.zeros((2, 2)), np.array([1.0, 0.0]), depth=4)
+    >>> t, kappa = through(flow, np.array([-1.0, 0.01]), to=1.0)
+    >>> round(t * kappa**2 / passage_time(1.0, 4), 2)  # κ^(2-L) times the constant
+    1.0
+    """
+    start = np.asarray(start, float)
+    if not start[0] < 0 < to:
+        raise ValueError(
+            f"the start must have w_x < 0 and the end w_x > 0; you gave {start[0]:g} and {to:g}."
+        )
+    power, A, b = 2 - 2 / flow.depth, flow.moments, flow.target
+
+    def velocity(_: float, z: np.ndarray) -> np.ndarray:
+        w, out = z[:-1], np.empty_like(z)
+        slope, square = A @ w - b, float(w @ w)
+        out[:-1] = -slope - ((flow.depth - 1) * float(w @ slope) / square) * w
+        out[-1] = square ** (-power / 2)
+        return out
+
+    arrives = flows.crosses(lambda z: z[0] - to, direction=1)
+    arrives.terminal = True
+    run = solve_ivp(
+        velocity, (0.0, 1e6), np.r_[start, 0.0], "LSODA", rtol=1e-9, atol=1e-18, events=arrives
+    )
+    if not len(run.t_events[0]):
+        raise RuntimeError(f"the trajectory did not reach w_x = {to:g}: {run.message}")
+    # κ hardly moves near the origin, so the first step beyond it will do.
+    middle = run.y[:-1, np.argmax(run.y[0] > 0)]
+    kappa = np.linalg.norm(middle[1:]) / np.linalg.norm(middle) ** (power / 2)
+    return float(run.y[-1, -1]), float(kappa)
+
+
+def carried(a: float, depth: int, *, square: float, b: float, xy: float, gy: float) -> float:
+    r"""What noise adds to :math:`w_y/\|w\|^{1-1/L}` between (-a, 0) and the origin, over σ.
+
+    To first order in σ: :math:`\int_0^{a^{1/L}}\frac{\langle xy\rangle u^L+\langle gy\rangle}
+    {b+\langle x^2\rangle u^L}\,du`, with ``square`` for ⟨x²⟩, ``xy`` and ``gy`` for ⟨xy⟩ and ⟨gy⟩.
+
+    Examples
+    --------
+    >>> round(carried(1.0, 4, square=0.0, b=1.0, xy=0.0, gy=-0.5), 9)
+    -0.5
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    u = (nodes + 1) / 2 * a ** (1 / depth)
+    total = weights @ ((xy * u**depth + gy) / (b + square * u**depth))
+    return float(total) * a ** (1 / depth) / 2
