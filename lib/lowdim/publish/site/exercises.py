@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 PAGE = Path("book", "exercises.md")
 GENERATED = Path("book", "_generated", "exercises.md")
 KINDS = {
-    "compute": "a cell of the chapter checks your code, or a figure answers",
+    "compute": "a checker judges your code, or a figure answers",
     "prove": "paper and pencil",
-    "slip": "about something that the paper prints",
+    "slip": "an error to find, in print or in an argument",
     "open": "we know a part of the answer, or none",
 }
 LEVELS = {
@@ -205,7 +205,8 @@ def read(text: str, chapter: str, title: str, values: Mapping[str, object]) -> l
         said = lead[1] if lead else ""
         says = "Open" if said.startswith("Open") else said
         asks = body[lead.end() :] if lead else body
-        checked = at + 1 < len(blocks) and blocks[at + 1].name == "code-cell"
+        follows = at + 1 < len(blocks) and blocks[at + 1].name == "code-cell"
+        checked = "checker" in block.options or follows
         kind = kind_of(asks, says, checked=checked)
         number, label = len(found) + 1, block.options.get("label", "")
         level = block.options.get("level") or USUAL.get(says, "")
