@@ -4,6 +4,7 @@
 # make lock   resolve requirements.in anew             make clean  remove what was built
 # make pdf    print the book, and each chapter, into _build/pdf
 # make mutants N=90 SEED=0    small changes of the library: which ones do the tests not notice?
+# make soak   chapters under unlikely parameters and seeds, sweeps that are killed: hours
 # Each command makes the environment .venv first, from the pins in requirements.lock.
 
 SHELL := bash
@@ -19,7 +20,7 @@ PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check --no-inp
 PORT ?= 8000
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: book pdf test lint format serve bench mutants lock clean setup venv browser jail
+.PHONY: book pdf test lint format serve bench mutants soak lock clean setup venv browser jail
 
 book: setup
 	@$(BIN)/lowdim book
@@ -53,8 +54,7 @@ format: setup
 	@$(BIN)/python tools/chapters.py --fix
 
 serve: book
-	@echo "http://127.0.0.1:$(PORT)/  (stop with Ctrl-C)"
-	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+	@$(BIN)/lowdim serve --port $(PORT)
 
 bench: setup
 	@$(BIN)/python -m bench
@@ -63,6 +63,12 @@ N ?= 90
 SEED ?= 0
 mutants: setup
 	@$(BIN)/python tools/mutants.py -n $(N) --seed $(SEED) --workers $(WORKERS)
+
+# SOAK narrows it: make soak SOAK="lemma_4_1 --kinds smallest,lists". KILLS are those of a sweep.
+KILLS ?= 100
+soak: setup
+	@LOWDIM_KILLS=$(KILLS) $(BIN)/python -m pytest -q --import-mode=importlib -k killed tests/publish/sweeps
+	@$(BIN)/python tools/soak.py --workers $(WORKERS) $(SOAK)
 
 # Installs what requirements.in asks for into .venv and writes down all that came with it.
 lock: venv
