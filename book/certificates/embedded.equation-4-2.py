@@ -20,6 +20,4 @@ for C, N in ((3, 2000), (30, 4000)):
     often = Q(sum(comb(N, k) for k in range(N) if 3 * k < Q(3 * N, 2) - C), 2**N)
     assert often > Q(1, 3), float(often)
 
-print(
-    "The first error is at least 0.79 sigma - sigma^2/2; the second exceeds C/N in 1 of 3 draws."
-)
+print("The first error is at least 0.79 sigma - sigma^2/2; the second exceeds C/N in 1 of 3 draws.")
