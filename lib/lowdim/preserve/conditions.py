@@ -19,12 +19,15 @@ from lowdim.linalg import subspaces
 from lowdim.nets import training
 from lowdim.preserve.learning import CLUSTERS, RANK, Setting
 
-__all__ = ["CONSTANT", "epsilon", "gaps", "last_level", "lines", "trained_at"]
+__all__ = ["CONSTANT", "CONSTANT_BIASED", "epsilon", "gaps", "last_level", "lines", "trained_at"]
 
 CONSTANT = (128 * RANK) ** 0.5
+CONSTANT_BIASED = (128 * (RANK + 1)) ** 0.5  # the row of ones is a direction more
 
 
-def gaps(clean: Tensor, Z: Tensor, W: Tensor, b: Tensor | float = 0.0) -> tuple[Tensor, Tensor]:
+def gaps(
+    clean: Tensor, Z: Tensor, W: Tensor, b: Tensor | float = 0.0, *, rank: int = RANK
+) -> tuple[Tensor, Tensor]:
     """The three gaps and the three sizes, each (T, 3), of layers W (T, h, m) with biases ``b``.
 
     Examples
@@ -37,7 +40,7 @@ def gaps(clean: Tensor, Z: Tensor, W: Tensor, b: Tensor | float = 0.0) -> tuple[
     A, A_star = W @ (clean + Z) + b, W @ clean + b
     Y, norm = A.relu(), subspaces.spectral_norm
     pairs = ((clean, clean + Z), (A_star, A), (Y, A))
-    delta = torch.stack([subspaces.gap(*pair, RANK) for pair in pairs], 1)
+    delta = torch.stack([subspaces.gap(*pair, rank) for pair in pairs], 1)
     return delta, torch.stack([norm(Z), norm(A - A_star), norm(Y - A)], 1)
 
 
@@ -56,8 +59,12 @@ def epsilon(star: Tensor) -> Tensor:
     return torch.stack([(V @ V.mT).abs()[same].min() for V in star])
 
 
-def trained_at(setting: Setting, noise: float, *, draws: int, steps: int) -> tuple[Tensor, Tensor]:
+def trained_at(
+    setting: Setting, noise: float, *, draws: int, steps: int, bias: bool = False
+) -> tuple[Tensor, Tensor]:
     """Gaps and sizes, each (draws, 3), after training at noise of variance ``noise``.
+
+    With ``bias`` the data have a row of ones below them and the gaps are those at r + 1.
 
     Examples
     --------
@@ -66,11 +73,16 @@ def trained_at(setting: Setting, noise: float, *, draws: int, steps: int) -> tup
     True
     """
     D = setting.draw(noise, draws=draws)
-    net: Any = setting.net()
+    net: Any = setting.net(bias=bias)
     task = training.Objective(net, D.noisy.float(), normalization="sample")
     start = net.init(trials=draws, seed=setting.seed)
     run = training.train(task, start, training.GD(0.005), steps, schedule=steps)
-    return gaps(D.clean, D.noise, run.weights[0][0].double())
+    W, b = run.weights[0]
+    if b is None:
+        return gaps(D.clean, D.noise, W.double())
+    pad = torch.nn.functional.pad
+    clean, Z = pad(D.clean, (0, 0, 0, 1), value=1.0), pad(D.noise, (0, 0, 0, 1))
+    return gaps(clean, Z, torch.cat([W, b], -1).double(), rank=RANK + 1)
 
 
 def last_level(levels: Sequence[float], shares: Sequence[float]) -> float | None:

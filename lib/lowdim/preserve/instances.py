@@ -1,6 +1,6 @@
 r"""Instances for the attacks of Part I: small layers whose cut and noise are as small as asked.
 
-A case has ``clean`` (B, r, n), ``W`` (B, h, r), ``Z`` (B, r, n) and perhaps ``rank`` (B,), as
+A case has ``clean`` (B, m, n), ``W`` (B, h, m), ``Z`` (B, m, n) and perhaps ``rank`` (B,), as
 :func:`lowdim.preserve.preservation.layer` takes them.
 """
 
@@ -18,7 +18,15 @@ from lowdim.evidence.attacks import Case
 from lowdim.linalg import subspaces
 from lowdim.preserve import preservation
 
-__all__ = ["SmallLayers", "at_the_edge", "measured", "single", "smallest", "smallest_start"]
+__all__ = [
+    "SmallLayers",
+    "at_the_edge",
+    "measured",
+    "single",
+    "smallest",
+    "smallest_start",
+    "turned_line",
+]
 
 
 def measured(case: Case, *, rank: int | None = None) -> preservation.Layer:
@@ -61,13 +69,17 @@ def at_the_edge(case: Case, slack: Tensor | float) -> dict[str, Tensor]:
 class SmallLayers:
     """Non-negative clean data on a union of subspaces, under non-negative layers with zeros.
 
-    dims, sizes: of each cluster; hidden: width of the layer. Where a unit sees none of a point's
-    coordinates, the noise alone decides what is cut.
+    dims, sizes: of each cluster; hidden: width of the layer; ambient: dimension m of the space,
+    whose coordinates beyond the r-th hold nothing but noise (r of them unless given); density: the
+    share of weights that are not zero. Where a unit sees none of a point's coordinates, the noise
+    alone decides what is cut.
     """
 
     dims: Sequence[int]
     sizes: Sequence[int]
     hidden: int
+    ambient: int | None = None
+    density: float = 0.6
 
     @property
     def rank(self) -> int:
@@ -97,8 +109,12 @@ class SmallLayers:
         >>> case = SmallLayers((2, 2), (6, 6), hidden=10).draw(5, np.random.default_rng(0), 0.1)
         >>> {name: tuple(value.shape) for name, value in case.items()}
         {'clean': (5, 4, 12), 'W': (5, 10, 4), 'Z': (5, 4, 12)}
+        >>> wide = SmallLayers((2, 2), (6, 6), hidden=10, ambient=30)
+        >>> wide.draw(5, np.random.default_rng(0), 0.1)["W"].shape
+        torch.Size([5, 10, 30])
         """
         r, n, h = self.rank, sum(self.sizes), self.hidden
+        m = r if self.ambient is None else self.ambient
         D = unions.union_of_subspaces(
             trials=count,
             ambient=r,
@@ -107,10 +123,11 @@ class SmallLayers:
             coefficients="nonnegative",
             seed=int(rng.integers(2**31)),
         )
-        W = np.abs(rng.standard_normal((count, h, r))) * (rng.random((count, h, r)) < 0.6)
-        Z = torch.from_numpy(rng.standard_normal((count, r, n)))
+        W = np.abs(rng.standard_normal((count, h, m))) * (rng.random((count, h, m)) < self.density)
+        Z = torch.from_numpy(rng.standard_normal((count, m, n)))
         size = torch.as_tensor(level, dtype=torch.float64).reshape(-1, 1, 1)
-        return {"clean": D.coefficients, "W": torch.from_numpy(W), "Z": size * Z}
+        clean = torch.nn.functional.pad(D.coefficients, (0, 0, 0, m - r))
+        return {"clean": clean, "W": torch.from_numpy(W), "Z": size * Z}
 
     def just_allowed(self, count: int, rng: np.random.Generator) -> dict[str, Tensor]:
         """Layers whose noise makes δ between 1.02 and 2 times η: equation (2) just holds.
@@ -148,6 +165,20 @@ def single(clean: Sequence[Sequence[float]], W: Sequence[Sequence[float]]) -> di
     """
     X, layer = (torch.tensor([rows], dtype=torch.float64) for rows in (clean, W))
     return {"clean": X, "W": layer, "Z": torch.zeros_like(X), "rank": torch.full((1,), 2.0)}
+
+
+def turned_line(t: float) -> dict[str, Tensor]:
+    """X* = (1, −2t), Z = (0, t), W = 1: Y = (1, 0), the worst case of closeness as t goes to 0.
+
+    Examples
+    --------
+    >>> q = measured(turned_line(0.1))
+    >>> [round(value.item(), 6) for value in (q.delta, q.error)]
+    [1.0, 0.1]
+    """
+    X, Z = (torch.tensor([[row]], dtype=torch.float64) for row in ([1.0, -2 * t], [0.0, t]))
+    one = torch.ones(1, dtype=torch.float64)
+    return {"clean": X, "W": one[:, None, None], "Z": Z, "rank": one}
 
 
 def smallest(free: Case) -> dict[str, Tensor]:

@@ -15,7 +15,7 @@ __all__ = ["distances", "shares"]
 
 _STYLES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 _PANELS = {"truth Y": "distance from $P(X^*)$", "data Y": "distance from $P(X)$"}
-_MARKS = ("o-", "s--", "^-.", "v:", "d-")
+_MARKS = ("o-", "s--", "^-.", "v:", "d-", "x--")
 
 
 def distances(

@@ -113,6 +113,13 @@ class Portrait:
         found = [i for i, r in enumerate(self.values["swept"]) if r >= self.values["groups"]]
         return found or [self.place]
 
+    @property
+    def at_classes(self) -> int | None:
+        """The place of r = K in the sweep; None if it was not swept."""
+        ranks = [int(r) for r in self.values["swept"]]
+        K = int(self.values["groups"])
+        return ranks.index(K) if K in ranks else None
+
     def went(self, target: str, kind: int, at: int | None = None) -> tuple[float, float]:
         """Mean distance over layers and draws before and after, at the drawn r unless said."""
         at = self.place if at is None else at

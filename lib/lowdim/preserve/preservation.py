@@ -118,6 +118,31 @@ def tangent_ratio(Y: ArrayLike, basis: ArrayLike) -> tuple[Tensor, Tensor]:
     return _norm(Y - inside @ basis.mT), _value(inside, basis.shape[-1])
 
 
+def sharper(Y: ArrayLike, basis: ArrayLike) -> Tensor:
+    r"""The sharper tangent bound (...): :math:`\tan\tfrac12\arctan\frac{2\sigma c}{\sigma^2-u^2}`.
+
+    :math:`\sigma=\sigma_r(YP^*)`, :math:`u=\|Y(I-P^*)\|` and :math:`c=\|\Pi\,Y(I-P^*)\|`, where
+    :math:`\Pi` projects onto the columns of :math:`YP^*`; ``Y`` is (..., h, n) and ``basis``
+    (..., n, r), orthonormal, with h at least r. Infinite where :math:`u<\sigma` fails.
+
+    Examples
+    --------
+    >>> Y = [[1.0, 0.25], [0.0, 0.75**0.5 / 2]]
+    >>> round(sharper(Y, [[1.0], [0.0]]).item(), 6)
+    0.302776
+    """
+    Y, basis = checks.matrices(Y, "Y"), checks.matrices(basis, "basis")
+    inside = Y @ basis
+    outside = Y - inside @ basis.mT
+    off, on = _norm(outside), _value(inside, basis.shape[-1])
+    c = _norm(torch.linalg.qr(inside).Q.mT @ outside)
+    # tan(φ/2) = sin φ/(1 + cos φ), with tan φ = opposite/adjacent.
+    opposite, adjacent = 2 * on * c, on**2 - off**2
+    hypotenuse = torch.sqrt(opposite**2 + adjacent**2)
+    bound = opposite / (hypotenuse + adjacent).clamp_min(1e-300)
+    return torch.where(on > off, bound, torch.inf)
+
+
 @dataclass(frozen=True)
 class Layer:
     r"""One layer on clean and noisy data; bases (..., n, r), values (...).
