@@ -1,12 +1,12 @@
 """The abstract: "the rank of each layer decreases proportionally to the within-class variability".
 
-A linear autoencoder of two layers in the plane, W2 W1 x, weight decay lam = 3/4 on both layers; data
-with the second moment diag(1, s2), say (+-1, +-s), two classes by the first sign: s2 is the
+A linear autoencoder of two layers in the plane, W2 W1 x, weight decay lam = 3/4 on both; data with
+the second moment diag(1, s2), say (+-1, +-s), two classes by the first sign: s2 is the
 variation within classes. Any factors satisfy |W1|^2 + |W2|^2 >= 2 |W2 W1|_* (nuclear norm), with
 equality for suitable ones, so that the least value is that of the convex function
     h(T) = tr((I - T) S (I - T)') + 2 lam |T|_*,     S = diag(1, s2).
-T is its minimizer if (I - T) S = lam G with G in the subdifferential of |T|_*: G = I on the range of
-a diagonal T >= 0, of norm at most one across it. It is unique, because S is invertible.
+T is its minimizer if (I - T) S = lam G with G in the subdifferential of |T|_*: G = I on the range
+of a diagonal T >= 0, of norm at most one across it. It is unique, because S is invertible.
 """
 
 from fractions import Fraction
