@@ -31,8 +31,8 @@ __all__ = [
     "with_seed",
 ]
 
-SAME = 1e-6  # neurons this near, relative to the largest, are one
-ZERO = 1e-7  # singular values below, relative to the largest, are rounding
+SAME = 1e-8  # neurons this near, relative to the largest, are one
+ZERO = 1e-6  # singular values below, relative to the largest, are zero: room for merged neurons
 
 
 def distinct(rows: Tensor, *, same: float = SAME) -> int:
@@ -68,7 +68,7 @@ def groups(seen: Grid) -> Tensor:
 
 
 def exact_ranks(seen: Grid) -> Tensor:
-    """(L, cells) numerical ranks: singular values above 1e-7 of the largest.
+    """(L, cells) numerical ranks: singular values above 1e-6 of the largest.
 
     Examples
     --------
