@@ -61,3 +61,23 @@ def test_schedules_know_their_room():
     case = decay.schedules(50, np.random.default_rng(0))
     factors = 1 - 2 * case["lam"][:, None] * case["eta"]
     assert torch.allclose(case["room"], factors.amin(1))
+
+
+def test_adam_in_plain_numbers_is_adam_in_tensors() -> None:
+    long = decay.adam_long(1.0, 300, floor=1e-8 / 0.6)
+    other = decay.adam(torch.ones(1).double(), 300, penalty=0.3)[:, 0].numpy()
+    np.testing.assert_allclose(long, other, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("beta", [(0.9, 0.999), (0.5, 0.99), (0.0, 0.9)])
+def test_adam_with_a_penalty_comes_back(beta: tuple[float, float]) -> None:
+    path = np.abs(decay.adam_long(1.0, 60_000, beta=beta))
+    assert path[30_000:].max() >= 0.01 * decay.adam_floor(beta[0])
+    scaled = decay.adam_long(0.1, 5_000, rate=0.001, beta=beta)  # only w/η matters
+    np.testing.assert_allclose(scaled[:201] * 10, decay.adam_long(1.0, 200, beta=beta), rtol=1e-9)
+
+
+def test_a_large_epsilon_lets_it_decay() -> None:
+    stable = decay.adam_long(1.0, 30_000, floor=0.01 / 30)  # 2λη/ε = 30, below 38
+    assert abs(stable[-1]) < 1e-12
+    assert np.abs(decay.adam_long(1.0, 30_000, floor=0.01 / 60)[20_000:]).max() > 1e-6

@@ -14,7 +14,10 @@ from torch import Tensor
 
 from lowdim.evidence.attacks import Case
 
-__all__ = ["adam", "adam_constant", "adam_sums", "geometric", "momentum", "schedules", "shrink"]
+__all__ = [
+    "adam", "adam_constant", "adam_floor", "adam_long", "adam_sums", "geometric", "momentum",
+    "schedules", "shrink",
+]  # fmt: skip
 
 
 def shrink(penalty: float, rates: Sequence[float], per_epoch: int = 1) -> float:
@@ -74,6 +77,48 @@ def adam(
         size = (v / (1 - 0.999**t)).sqrt() + epsilon
         seen.append(seen[-1] - rate * m / (1 - 0.9**t) / size)
     return torch.stack(seen)
+
+
+def adam_long(
+    w: float,
+    steps: int,
+    *,
+    rate: float = 0.01,
+    beta: tuple[float, float] = (0.9, 0.999),
+    floor: float = 0.0,
+) -> np.ndarray:
+    """Adam on a penalty alone for many steps (steps + 1,), in double precision, without tensors.
+
+    ``beta`` are its two constants, ``floor`` is its ε over 2λ: only this ratio matters. A path that
+    has become exactly zero, with its averages, stays so.
+
+    Examples
+    --------
+    >>> path = adam_long(1.0, 30000)
+    >>> bool(abs(path[10000:13000]).max() < 1e-200), bool(abs(path[15000:]).max() > 1e-3)
+    (True, True)
+    """
+    path, m, v = np.empty(steps + 1), 0.0, 0.0
+    path[0] = w
+    first, second = beta
+    for t in range(1, steps + 1):
+        m = first * m + (1 - first) * w
+        v = second * v + (1 - second) * w * w
+        size = math.sqrt(v / (1 - second**t)) + floor
+        w -= rate * m / (1 - first**t) / size if size > 0 else 0.0
+        path[t] = w
+    return path
+
+
+def adam_floor(first: float = 0.9) -> float:
+    """(1 - β₁)/(3 + β₁): Adam on a penalty alone comes back above this share of η for ever.
+
+    Examples
+    --------
+    >>> round(1 / adam_floor(), 9)
+    39.0
+    """
+    return (1 - first) / (3 + first)
 
 
 def adam_constant() -> float:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from lowdim.embedded.decay_training import NAMES, Grown
 from lowdim.evidence import plots
 
-__all__ = ["during_and_after", "paths"]
+__all__ = ["during_and_after", "paths", "returns"]
 
 
 def paths(lines: Mapping[str, Tensor]) -> Figure:
@@ -26,6 +27,23 @@ def paths(lines: Mapping[str, Tensor]) -> Figure:
     for name, path in lines.items():
         ax.plot(path.abs().clamp_min(1e-9), label=name)
     ax.set(yscale="log", ylim=(1e-6, 1.5), xlabel="step", ylabel=r"$|w_t|/|w_0|$")
+    plots.legend(ax)
+    return fig
+
+
+def returns(lines: Mapping[str, np.ndarray], *, rate: float, floor: float) -> Figure:
+    """Sizes of weights (T + 1,) over the step size, for a long time; dotted, the share ``floor``.
+
+    Examples
+    --------
+    >>> len(returns({"one": np.ones(3)}, rate=0.01, floor=0.1).axes[0].lines)
+    2
+    """
+    fig, ax = plots.figure(7, 3.1)
+    for name, path in lines.items():
+        ax.plot(np.maximum(np.abs(path) / rate, 1e-320), lw=0.8, label=name)
+    ax.axhline(floor, color=plots.CYCLE[-1], ls=":", lw=1)
+    ax.set(yscale="log", xlabel="step", ylabel=r"$|w_t|/\eta$")
     plots.legend(ax)
     return fig
 

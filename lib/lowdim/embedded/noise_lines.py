@@ -12,16 +12,44 @@ from lowdim.embedded.noisy_linear import LEVELS, Fitted
 from lowdim.embedded.noisy_relu import TABLE_1, Study
 from lowdim.evidence.rates import exponent
 from lowdim.evidence.tables import Table
-from lowdim.evidence.values import decode
+from lowdim.evidence.values import Estimate, decode
 from lowdim.evidence.verdicts import compared
 
-__all__ = ["as_table", "equation_4_3", "exponents", "figure_2_6", "figure_3_3", "table_1"]
+__all__ = [
+    "as_table", "decide", "equation_4_3", "exponents", "figure_2_6", "figure_3_3", "near",
+    "table_1",
+]  # fmt: skip
 
 Line = dict[str, Any]
 
 
+def near(found: Estimate, said: float, tolerance: float) -> bool | None:
+    """Whether a slope is as reported; None where its two standard errors exceed the tolerance.
+
+    Examples
+    --------
+    >>> near(Estimate(-0.9, 0.1), -1.0, 0.15), near(Estimate(-0.9, 0.4), -1.0, 0.15)
+    (True, None)
+    """
+    return None if not found.error <= tolerance else bool(abs(found.value - said) <= tolerance)
+
+
+def decide(lines: Sequence[Mapping[str, Any]]) -> str:
+    """The verdict on a figure: of the lines that decide all agree, some, or not even half.
+
+    Examples
+    --------
+    >>> decide([{"agrees": True}, {"agrees": None}]), decide([{"agrees": False}])
+    ('reproduced', 'not-reproduced')
+    """
+    decided = [line["agrees"] for line in lines if line["agrees"] is not None]
+    if decided and all(decided):
+        return "reproduced"
+    return "not-reproduced" if 2 * sum(decided) < len(decided) else "partly"
+
+
 def figure_2_6(runs: Mapping[tuple[int, int], Fitted], reading: str) -> list[Line]:
-    """Slopes of ‖w_y‖ in σ and in N for ``runs`` (L, N): within 0.15, in N or two errors.
+    """Slopes of ‖w_y‖ in σ and in N for ``runs`` (L, N): within 0.15, or undecided.
 
     Examples
     --------
@@ -37,16 +65,16 @@ def figure_2_6(runs: Mapping[tuple[int, int], Fitted], reading: str) -> list[Lin
         norms = runs[L, sizes[-1]].sizes
         for name, count in (("2⁰ … 2⁻⁵", 6), ("2⁰ … 2⁻²", 3)):
             slope = exponent(LEVELS[:count], norms[:count].T)
-            near = abs(slope.value + 1) <= 0.15
-            lines.append(compared(f"slope in σ, {name}, L = {L}", -1.0, slope, reading, near))
+            close = near(slope, -1.0, 0.15)
+            lines.append(compared(f"slope in σ, {name}, L = {L}", -1.0, slope, reading, close))
         slope = exponent(sizes, np.stack([runs[L, N].sizes[0] for N in sizes], 1))
-        near = abs(slope.value + 0.5) <= max(0.15, slope.error)
-        lines.append(compared(f"slope in N at σ = 1, L = {L}", -0.5, slope, reading, near))
+        close = near(slope, -0.5, 0.15)
+        lines.append(compared(f"slope in N at σ = 1, L = {L}", -0.5, slope, reading, close))
     return lines
 
 
 def figure_3_3(seen: Study) -> list[Line]:
-    """For each depth: slope -2 in σ (within 0.3 or two errors), less S by noise, by data, β < 1.
+    """For each depth: slope -2 in σ (within 0.3), less S by noise, by data, β < 1.
 
     Examples
     --------
@@ -61,9 +89,9 @@ def figure_3_3(seen: Study) -> list[Line]:
         by_sigma, by_size = seen.normal[L].metric.mean(1), seen.series[L]["epochs"].mean(1)
         beta = seen.ways[L]["epochs"]
         low, less = by_sigma[0] / by_sigma[5], by_size[-1] / by_size[0]
-        near = abs(slope.value + 2) <= max(0.3, slope.error)
+        close = near(slope, -2.0, 0.3)
         lines += [
-            compared(f"slope in σ, L = {L}", -2, slope, "σ = 2⁰ … 2⁻⁵", near),
+            compared(f"slope in σ, L = {L}", -2, slope, "σ = 2⁰ … 2⁻⁵", close),
             compared(f"noise lowers S, L = {L}", "yes", low, "σ = 1 over σ = 1/32", low < 1),
             compared(f"data lower S, L = {L}", "yes", less, ends, less < 1),
             compared(f"β below 1, L = {L}", "yes", beta, "epochs fixed", beta.value < 1),
@@ -74,7 +102,7 @@ def figure_3_3(seen: Study) -> list[Line]:
 def equation_4_3(seen: Study) -> list[Line]:
     """For each depth: slope -2 in σ; β = 0 where the data do not change, β as it is at fixed steps.
 
-    Within 0.3, within 0.05, or within two errors.
+    Within 0.3 (or undecided), within 0.05 or two errors, within two errors.
 
     Examples
     --------
@@ -87,11 +115,11 @@ def equation_4_3(seen: Study) -> list[Line]:
     length, said = "only the length of training varies", "as with epochs fixed"
     for L, slope in zip(seen.depths, seen.by_sigma(), strict=True):
         epochs, steps, only = seen.ways[L].values()
-        near = abs(slope.value + 2) <= max(0.3, slope.error)
+        close = near(slope, -2.0, 0.3)
         none = abs(only.value) <= max(only.error, 0.05)
         same = abs(steps.value - epochs.value) <= math.hypot(steps.error, epochs.error)
         lines += [
-            compared(f"exponent of σ, L = {L}", -2, slope, "epochs fixed", near),
+            compared(f"exponent of σ, L = {L}", -2, slope, "epochs fixed", close),
             compared(f"β, L = {L}, the data fixed", 0, only, length, none),
             compared(f"β, L = {L}, steps fixed", said, steps, f"epochs fixed: {epochs:.2f}", same),
         ]
@@ -99,7 +127,7 @@ def equation_4_3(seen: Study) -> list[Line]:
 
 
 def table_1(seen: Study, reading: str) -> list[Line]:
-    """Every cell (within 0.1 or two errors); β < 1/2 within errors, rising in L, no trend in d_y.
+    """Every cell (within 0.1, or undecided); β < 1/2 within errors, rising in L, no trend in d_y.
 
     Examples
     --------
@@ -111,17 +139,19 @@ def table_1(seen: Study, reading: str) -> list[Line]:
     lines = []
     for (L, dy), beta in seen.cells.items():
         said = TABLE_1[L][dy - 1]
-        near = abs(beta.value - said) <= max(0.1, beta.error)
-        lines.append(compared(f"β, L = {L}, d_y = {dy}", said, beta, reading, near))
+        close = near(beta, said, 0.1)
+        lines.append(compared(f"β, L = {L}, d_y = {dy}", said, beta, reading, close))
     most = max(seen.cells.values(), key=float)
     below = all(beta.value - beta.error < 0.5 for beta in seen.cells.values())
-    rising = bool((np.diff([mean.value for mean in seen.means]) > 0).all())
+    deeper = np.diff([mean.value for mean in seen.means])
+    rising = bool((deeper > 0).all()) if deeper.size else None
     still = all(abs(tilt.value) <= max(tilt.error, 0.05) for tilt in seen.trends)
+    flat = still if len(set(seen.codims)) > 1 else None
     return [
         *lines,
         compared("β below 1/2", "all", most, "the largest", below),
         compared("β rises with depth", "yes", seen.means, "mean over d_y", rising),
-        compared("trend in d_y", "none", seen.trends, "slope of β in log d_y", still),
+        compared("trend in d_y", "none", seen.trends, "slope of β in log d_y", flat),
     ]
 
 

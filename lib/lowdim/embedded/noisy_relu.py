@@ -21,7 +21,7 @@ from lowdim.evidence.values import Estimate
 
 __all__ = [
     "LEVELS", "TABLE_1", "ByNoise", "BySize", "Protocol", "Study", "by_noise", "by_size", "by_way",
-    "study", "trend",
+    "fit", "study", "trend",
 ]  # fmt: skip
 
 LEVELS = (*(2.0**-k for k in range(6)), 0.0)  # of the noise: the paper's range, and none
@@ -175,6 +175,22 @@ def by_noise(
     return ByNoise(*(each.mean(-1).numpy() for each in means))
 
 
+def fit(x: Sequence[float], metric: np.ndarray) -> Estimate:
+    """The exponent of a metric (k, nets) in ``x`` (k,), over the networks that are not dead.
+
+    A dead network does not react to its inputs, and its metric is zero. If too few are left, the
+    exponent is 0 with an infinite error.
+
+    Examples
+    --------
+    >>> fit([1, 2, 4], np.array([[1.0, 0.0], [2.0, 0.0], [4.0, 0.0]])).value
+    1.0
+    """
+    rows = metric[:, (metric > 0).all(0)].T
+    enough = len(set(x)) >= (2 if len(rows) > 1 else 3) and len(rows) > 0
+    return exponent(x, rows) if enough else Estimate(0.0, np.inf)
+
+
 def trend(sizes: Sequence[int], codims: Sequence[int], metric: np.ndarray) -> Estimate:
     """Slope in log d_y of the exponent β of ``metric`` (sizes, codims, nets) in 1/N.
 
@@ -185,6 +201,11 @@ def trend(sizes: Sequence[int], codims: Sequence[int], metric: np.ndarray) -> Es
     >>> round(trend([1, 2, 3], [1, 10], S.repeat(2, 2)).value * math.log(10), 6)
     1.0
     """
+    if len(set(codims)) < 2:
+        return Estimate(0.0, np.inf)
+    metric = metric[..., (metric > 0).all((0, 1))]  # a dead network has no exponent
+    if metric.shape[-1] < 2:
+        return Estimate(0.0, np.inf)
     logs = np.log(metric).reshape(len(sizes), -1)
     betas = -np.polyfit(np.log(sizes), logs, 1)[0].reshape(len(codims), -1)
     tilt = np.polyfit(np.log(codims), betas, 1)[0]
@@ -219,7 +240,7 @@ class Study:
 
     def beta(self, metric: np.ndarray) -> Estimate:
         """The exponent of 1/N in a metric (sizes, nets)."""
-        slope, error = exponent(self.sizes, metric.T)
+        slope, error = fit(self.sizes, metric)
         return Estimate(-slope, error)
 
     @property
@@ -264,13 +285,13 @@ class Study:
     def by_codim(self) -> list[Estimate]:
         """The exponent in d_y of the metric at the largest size, for each depth."""
         if len(self.codims) < 2:
-            return [Estimate(np.nan, np.nan)] * len(self.tables)
-        return [exponent(self.codims, table.metric[-1].T) for table in self.tables.values()]
+            return [Estimate(0.0, np.inf)] * len(self.tables)
+        return [fit(self.codims, table.metric[-1]) for table in self.tables.values()]
 
     def by_sigma(self, count: int = 6) -> list[Estimate]:
         """The exponent in σ of the metric over the ``count`` largest levels, for each depth."""
         runs = self.normal.values()
-        return [exponent(LEVELS[:count], run.metric[:count].T) for run in runs]
+        return [fit(LEVELS[:count], run.metric[:count]) for run in runs]
 
     @property
     def cross(self) -> np.ndarray:
@@ -290,7 +311,10 @@ class Study:
 
 def _rises(values: np.ndarray) -> int:
     """At how many neighbouring levels (levels, nets) more noise means more, by two errors."""
-    step = np.diff(np.log(values[:-1]), axis=0)  # the noise falls along the axis
+    values = values[:-1, (values > 0).all(0) & np.isfinite(values).all(0)]
+    if values.shape[1] < 2:
+        return 0
+    step = np.diff(np.log(values), axis=0)  # the noise falls along the axis
     error = step.std(1, ddof=1) / step.shape[1] ** 0.5
     return int((step.mean(1) < -2 * error - 1e-12).sum())
 
