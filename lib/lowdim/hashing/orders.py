@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lowdim.evidence import plots
+from lowdim.evidence import Estimate, exponent, plots
 
-__all__ = ["draw"]
+__all__ = ["draw", "slope"]
 
 
 def _bars(ax: Axes, x: Sequence[float], y: np.ndarray, colour: str, label: str) -> None:
@@ -66,3 +67,17 @@ def draw(
     handles = axes[0].get_legend_handles_labels()
     fig.legend(*handles, loc="outside upper center", ncols=3, frameon=False)
     return fig
+
+
+def slope(x: Sequence[float], y: np.ndarray, *, errors: float = 1.0) -> Estimate:
+    """The exponent of y (draws, len(x)) in x with so many standard errors; nan if it has none.
+
+    Examples
+    --------
+    >>> print(slope([1, 2], np.array([[1.0, 2.0], [1.0, 2.0]])), slope([1], np.ones((2, 1))).value)
+    1.00 ± 0.00 nan
+    """
+    if len(set(x)) < 2 or len(y) < 2:
+        return Estimate(math.nan, math.nan)
+    found = exponent(x, y)
+    return Estimate(found.value, found.error / 2 * errors)
