@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("br
 
 LAPTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
-PARTS = ("preserve", "collapse", "embedded", "hashing")
+PARTS = ("preserve", "collapse", "embedded", "hashing", "bridge")
 PAGES = ["book/graph.html", *(f"book/{part}.html" for part in PARTS)]
 # The drawing that can be seen, and where in the window it ends.
 SEEN = """() => [...document.querySelectorAll('svg.claim-graph')].filter(e => e.checkVisibility())

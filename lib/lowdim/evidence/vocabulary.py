@@ -34,6 +34,7 @@ PARTS = {
     "collapse": "Part II: Collapse",
     "embedded": "Part III: Embedded",
     "hashing": "Part IV: Hashing",
+    "bridge": "Part V: Bridge",
 }
 # How a badge looks, by what it says; the style sheet gives each tone its colours.
 TONES = {

@@ -25,7 +25,8 @@ import lowdim
 GROUND = "ground"
 ORDER = (
     ("publish",),
-    ("course", "instruments"),
+    ("course", "bridge"),
+    ("instruments",),
     ("exercises",),
     ("preserve", "collapse", "embedded", "hashing"),
     ("nets",),

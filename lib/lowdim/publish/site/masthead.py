@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 TERMS = {  # whether a chapter must have it
     "The paper says": True,
+    "The papers say": False,  # in its place, where a chapter is about several
     "We find": True,
     "Smallest counterexample": False,
     "What survives": True,
@@ -76,7 +77,8 @@ The paper says, We find, What survives, You will learn.
         wrong.append(
             f"{where}: the masthead says {', '.join(unknown)}; its terms are {', '.join(TERMS)}."
         )
-    if missing := [term for term, must in TERMS.items() if must and term not in terms]:
+    there = {*terms, *(["The paper says"] if "The papers say" in terms else [])}
+    if missing := [term for term, must in TERMS.items() if must and term not in there]:
         wrong.append(
             f"{where}: the masthead lacks {', '.join(missing)}; write the term on a line, and "
             "below it a colon and a sentence."
