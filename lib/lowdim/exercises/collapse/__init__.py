@@ -2,6 +2,7 @@
 
 from lowdim.exercises.collapse.gradients import (
     check_enough,
+    check_failure,
     check_relative_tail,
     check_single_centroid_gap,
     check_steps_needed,
@@ -16,7 +17,7 @@ from lowdim.exercises.collapse.regression import (
 from lowdim.exercises.collapse.training import check_settle, check_share
 
 __all__ = [
-    "check_critical_points", "check_enough", "check_floor", "check_go_down", "check_relative_tail",
-    "check_settle", "check_share", "check_shrink", "check_single_centroid_gap",
-    "check_steps_needed", "check_worst_inputs",
+    "check_critical_points", "check_enough", "check_failure", "check_floor", "check_go_down",
+    "check_relative_tail", "check_settle", "check_share", "check_shrink",
+    "check_single_centroid_gap", "check_steps_needed", "check_worst_inputs",
 ]  # fmt: skip

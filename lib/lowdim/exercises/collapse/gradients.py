@@ -86,6 +86,24 @@ def check_single_centroid_gap(single_centroid_gap: Callable[..., Any]) -> None:
 
 
 @checker
+def check_failure(failure: Callable[[], Any]) -> None:
+    """Exercise 1 of Proposition 4.1: how often two points in the plane exceed the printed bound.
+
+    Examples
+    --------
+    >>> check_failure(lambda: 0.24)
+    'Not yet: two points in the plane exceed the printed bound with another probability.'
+    """
+    found = number(failure(), "what failure returns")
+    # two points on each of two axes: half the square of their difference is χ² of one degree
+    truth = stats.chi2.sf(2 * (2 + 1), 2)
+    wants(
+        abs(found - truth) < 1e-6,
+        "two points in the plane exceed the printed bound with another probability",
+    )
+
+
+@checker
 def check_enough(enough: Callable[[int, int, int, float], Any]) -> None:
     """Exercise 2 of Proposition 4.1: a bound on the variation that is rarely exceeded.
 

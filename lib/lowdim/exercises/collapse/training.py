@@ -18,7 +18,7 @@ def check_settle(settle: Callable[[float, float, float], Any]) -> None:
 
     Examples
     --------
-    >>> check_settle(lambda decay, rate, momentum: 10_000)
+    >>> check_settle(lambda decay, rate, momentum: 1_000_000)
     'Not yet: a hundredth has been reached long before.'
     """
     settings = ((1e-2, 0.02, 0.0), (3e-3, 0.1, 0.5), (2e-3, 0.05, 0.9), (5e-3, 0.05, 0.8))
