@@ -50,7 +50,7 @@ def check_many_examples(threshold: Callable[[float, int], Any]) -> None:
 
     Examples
     --------
-    >>> check_many_examples(lambda rho, h: 3.0)
+    >>> check_many_examples(lambda rho, h: 2.5)
     'Not yet: for some ρ and h another threshold has a smaller guarantee.'
     """
 
