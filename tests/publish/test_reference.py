@@ -21,18 +21,8 @@ BY_ROOM = rooms.rooms(SURFACE.found)
 
 # Public functions without an example: they draw, download, or act on a whole book. Give one an
 # example and strike it off; nothing is added.
-MOST = 88
+MOST = 71
 WITHOUT_EXAMPLE = """
-lowdim.instruments.capture: eager matrix
-lowdim.instruments.classes: class_numbers
-lowdim.instruments.loading: checkpoint data factory made
-lowdim.instruments.offdata: sensitivity_numbers
-lowdim.instruments.page: page
-lowdim.instruments.report: report report_on
-lowdim.instruments.rowspaces: rowspace_numbers
-lowdim.instruments.sentences: hypotheses number says
-lowdim.instruments.sources: moved
-lowdim.instruments.spectra: spectrum_numbers
 lowdim.evidence.plots: show
 lowdim.publish.build: build_book put_in_place
 lowdim.publish.chapters: chosen_values discover load load_all load_presets resolve

@@ -146,7 +146,14 @@ def call(model: nn.Module, inputs: Any) -> Any:
 
 @contextmanager
 def eager() -> Iterator[None]:
-    """Nothing compiled runs inside: compiled code has no hooks that are added later."""
+    """Nothing compiled runs inside: compiled code has no hooks that are added later.
+
+    Examples
+    --------
+    >>> with eager():
+    ...     nn.Linear(2, 1)(torch.ones(3, 2)).shape
+    torch.Size([3, 1])
+    """
     with contextlib.ExitStack() as stack:
         # without dynamo nothing is compiled, and the stance alone would take seconds to import it
         if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
@@ -219,6 +226,12 @@ def matrix(tap: Tap, value: Any, n: int) -> Tensor:
     ------
     Unmeasurable
         If their shape is another one than the plan says.
+
+    Examples
+    --------
+    >>> model, x = nn.Linear(2, 3), torch.ones(4, 2)
+    >>> matrix(plan(model, x).taps[-1], torch.zeros(4, 3), 4).shape
+    torch.Size([4, 3])
     """
     if not isinstance(value, Tensor):
         raise Unmeasurable(f"{tap.name} gave {type(value).__name__} where it gave a tensor before.")

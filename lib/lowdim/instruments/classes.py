@@ -78,7 +78,20 @@ def plain_ratio(H: Tensor, labels: Tensor) -> Number:
 def class_numbers(
     first: First, second: Second, *, labelled: bool, sample: tuple[Tensor, Tensor] | None
 ) -> dict[str, Number]:
-    """Numbers of Part IV at one tap; ``sample`` has values (n, p) and labels (n,)."""
+    """Numbers of Part IV at one tap; ``sample`` has values (n, p) and labels (n,).
+
+    Examples
+    --------
+    >>> from lowdim.instruments.moments import Frame, Sketch
+    >>> H, rows = torch.tensor([[0.0], [2.0], [9.0], [11.0]]).double(), torch.tensor([0, 0, 1, 1])
+    >>> first = First(Sketch(1, 8, seed=0))
+    >>> first.add(H, rows, 2)
+    >>> frame = Frame(first.spectrum()[1], first.means(), None)
+    >>> second = Second(frame, 2, q_in=None, q_prev=None)
+    >>> _ = second.add(H, rows, torch.arange(4) % 2, None, None)
+    >>> class_numbers(first, second, labelled=True, sample=None)["rho"].value
+    83.0
+    """
     names = ("within", "between", "rho", "rho_mean")
     if not labelled:
         return dict.fromkeys((*names, "rho_plain"), missing("there are no labels", "labels"))

@@ -44,6 +44,15 @@ def factory(text: str) -> Callable[[], nn.Module]:
     Unmeasurable
         If the text has no such form, the file is not there or does not import, or the name is not
         a function that can be called without arguments.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as at:
+    ...     file = Path(at, "net.py")
+    ...     _ = file.write_text("from torch import nn\\ndef make():\\n    return nn.ReLU()")
+    ...     print(factory(f"{file}:make")())
+    ReLU()
     """
     file, colon, name = text.rpartition(":")
     if not colon or not name.isidentifier() or not file.endswith(".py"):
@@ -78,6 +87,11 @@ def made(make: Callable[[], nn.Module], text: str) -> nn.Module:
     ------
     Unmeasurable
         If it needs arguments, raises, or returns no module.
+
+    Examples
+    --------
+    >>> made(lambda: nn.Linear(2, 1), "net.py:make_model").out_features
+    1
     """
     try:
         needed = [
@@ -111,6 +125,16 @@ def checkpoint(model: nn.Module, path: Path) -> None:
     ------
     Unmeasurable
         If the file is not there, holds more than weights, or does not fit the model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> one, two = nn.Linear(2, 1), nn.Linear(2, 1)
+    >>> with tempfile.TemporaryDirectory() as at:
+    ...     torch.save(one.state_dict(), Path(at, "net.pt"))
+    ...     checkpoint(two, Path(at, "net.pt"))
+    >>> torch.equal(one.weight, two.weight)
+    True
     """
     if not path.is_file():
         raise Unmeasurable(f"There is no checkpoint {path}.")
@@ -152,6 +176,11 @@ def data(name: str, model: nn.Module, *, points: int = 2000, seed: int = 0) -> D
     ------
     Unmeasurable
         If there is no such set or file, a file lacks x, or no shape of the images fits the model.
+
+    Examples
+    --------
+    >>> data("digits", nn.Flatten(), points=50).train[0].shape
+    torch.Size([40, 1, 8, 8])
     """
     if name.endswith(".npz"):
         return _from_file(Path(name))

@@ -165,7 +165,17 @@ def sensitivity_numbers(
     directions: int = 4,
     seed: int = 0,
 ) -> list[dict[str, Number]]:
-    """Numbers of Part III at each tap from a sample of inputs and the tangent basis (p, d)."""
+    """Numbers of Part III at each tap from a sample of inputs and the tangent basis (p, d).
+
+    Examples
+    --------
+    >>> model, x = nn.Linear(2, 1, bias=False), torch.zeros(5, 2)
+    >>> _ = nn.init.constant_(model.weight, 3.0)
+    >>> basis = torch.tensor([[1.0], [0.0]]).double()
+    >>> found = sensitivity_numbers(model, capture.plan(model, x).taps, x, basis)
+    >>> round(found[-1]["normal"].value, 6)
+    3.0
+    """
     names = ("normal", "along", "ratio", "normal_step", "far")
     real = [t for t in sources.tensors(inputs) if t.is_floating_point()]
     why = ""

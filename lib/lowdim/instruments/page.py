@@ -286,7 +286,18 @@ def page(
     m: Found, *, book: str | None = None, compare: Found | None = None,
     history: Sequence[Found] = (),
 ) -> str:  # fmt: skip
-    """The page as HTML text; ``m`` and ``compare`` are reports' JSON, ``history`` a recorder's."""
+    """The page as HTML text; ``m`` and ``compare`` are reports' JSON, ``history`` a recorder's.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch import nn
+    >>> from lowdim.instruments.measuring import measure
+    >>> model = nn.Linear(3, 2)
+    >>> found = measure(model, torch.randn(30, 3), labels=torch.arange(30) % 2)
+    >>> page({"title": "mine", **found.as_json()})[:15]
+    '<!DOCTYPE html>'
+    """
     style = (files("lowdim.instruments") / "report.css").read_text(encoding="utf-8")
     shown = [p for p in TITLES if any(p in s for x in m["layers"] for s in x["numbers"].values())]
     unseen = "".join(

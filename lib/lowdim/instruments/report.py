@@ -51,6 +51,15 @@ def report(
     Unmeasurable
         If ``compare`` is no report, ``folder`` cannot be written, or the page would be above 2 MB.
         Nothing is written then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import torch
+    >>> found = measure(nn.Linear(3, 2), torch.randn(30, 3), labels=torch.arange(30) % 2)
+    >>> with tempfile.TemporaryDirectory() as at:
+    ...     [path.name for path in report(found, at)]
+    ['report.html', 'report.json']
     """
     other = None if compare is None else _read(Path(compare))
     held: dict[str, Any] = {"title": title or found.model, **found.as_json()}
@@ -115,6 +124,16 @@ def report_on(
     ------
     Unmeasurable
         If anything does not fit, in one sentence; nothing is written then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as at:
+    ...     file = Path(at, "net.py")
+    ...     made = "nn.Sequential(nn.Flatten(), nn.Linear(64, 10))"
+    ...     _ = file.write_text(f"from torch import nn\\ndef make():\\n    return {made}")
+    ...     [p.name for p in report_on(f"{file}:make", "digits", at, sample=16, probes=2)]
+    ['report.html', 'report.json']
     """
     if compare is not None:
         _read(Path(compare))

@@ -70,7 +70,22 @@ def rowspace_numbers(
     before: tuple[First, Second, Tensor] | None,
     labelled: bool,
 ) -> dict[str, Number]:
-    """All numbers of Part I at one tap; ``start`` and ``before`` are the input and the last tap."""
+    """All numbers of Part I at one tap; ``start`` and ``before`` are the input and the last tap.
+
+    Examples
+    --------
+    >>> from lowdim.instruments.moments import Frame, Sketch
+    >>> H, rows = torch.tensor([[0.0], [2.0], [9.0], [11.0]]).double(), torch.tensor([0, 0, 1, 1])
+    >>> first = First(Sketch(1, 8, seed=0))
+    >>> first.add(H, rows, 2)
+    >>> frame = Frame(first.spectrum()[1], first.means(), None)
+    >>> second = Second(frame, 2, q_in=None, q_prev=None)
+    >>> _ = second.add(H, rows, torch.arange(4) % 2, None, None)
+    >>> values = first.spectrum()[0]
+    >>> options = {"start": None, "before": None, "labelled": True}
+    >>> print(rowspace_numbers(first, second, values, 1, **options)["to_input"])
+    – (there is no input of real numbers)
+    """
     n, out = first.count, {}
     blur = _blur(first, values, r)
     fits = r <= len(values) and blur < 0.05

@@ -19,7 +19,14 @@ Found = dict[str, Any]
 
 
 def number(layer: Found, part: str, name: str, split: str = "train") -> Found | None:
-    """A number of a layer as a dictionary; None where it was not measured."""
+    """A number of a layer as a dictionary; None where it was not measured.
+
+    Examples
+    --------
+    >>> layer = {"numbers": {"train": {"hashing": {"rho": {"value": 3.0}}}}}
+    >>> number(layer, "hashing", "rho")["value"], number(layer, "hashing", "within")
+    (3.0, None)
+    """
     found = layer["numbers"].get(split, {}).get(part, {}).get(name)
     usable = found is not None and isinstance(found["value"], int | float)
     return found if usable else None
@@ -61,7 +68,18 @@ def _having(m: Found, part: str, name: str, split: str = "train") -> list[tuple[
 
 
 def says(m: Found, part: str) -> str:
-    """One sentence or two on what an instrument says of this network."""
+    """One sentence or two on what an instrument says of this network.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch import nn
+    >>> from lowdim.instruments.measuring import measure
+    >>> model = nn.Linear(3, 2)
+    >>> found = measure(model, torch.randn(30, 3), labels=torch.arange(30) % 2)
+    >>> says(found.as_json(), "hashing")[:8]
+    'At layer'
+    """
     return {"preserve": _one, "collapse": _two, "embedded": _three, "hashing": _four}[part](m)
 
 
@@ -169,7 +187,17 @@ def _four(m: Found) -> str:
 
 
 def hypotheses(m: Found, part: str) -> list[str]:
-    """What the theorem behind an instrument does not say here, measured on this network."""
+    """What the theorem behind an instrument does not say here, measured on this network.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch import nn
+    >>> from lowdim.instruments.measuring import measure
+    >>> found = measure(nn.Linear(3, 2), torch.randn(30, 3), labels=torch.arange(30) % 2)
+    >>> all(line.endswith(".") for line in hypotheses(found.as_json(), "hashing"))
+    True
+    """
     return {"preserve": _limits_one, "collapse": _limits_two, "embedded": _limits_three,
             "hashing": _limits_four}[part](m)  # fmt: skip
 

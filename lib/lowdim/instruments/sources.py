@@ -124,7 +124,13 @@ def _each(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 
 def moved(tree: Any, device: torch.device, dtype: torch.dtype | None) -> Any:
-    """A batch on the model's device, floating tensors in its precision (None: as they are)."""
+    """A batch on the model's device, floating tensors in its precision (None: as they are).
+
+    Examples
+    --------
+    >>> moved({"x": torch.ones(2).double()}, torch.device("cpu"), torch.float32)["x"].dtype
+    torch.float32
+    """
 
     def change(t: Tensor) -> Tensor:
         return t.to(device, dtype if dtype is not None and t.is_floating_point() else t.dtype)

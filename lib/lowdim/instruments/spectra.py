@@ -44,7 +44,22 @@ def centres(H: Tensor, K: int, *, seed: int) -> Tensor | None:
 def spectrum_numbers(
     first: First, second: Second, values: Tensor, K: int | None, *, labelled: bool, epsilon: float
 ) -> dict[str, Number]:
-    """Numbers of Part II from a tap's values; ``K`` is the number of clusters."""
+    """Numbers of Part II from a tap's values; ``K`` is the number of clusters.
+
+    Examples
+    --------
+    >>> from lowdim.instruments.moments import Frame, Sketch
+    >>> H, rows = torch.tensor([[0.0], [2.0], [9.0], [11.0]]).double(), torch.tensor([0, 0, 1, 1])
+    >>> first = First(Sketch(1, 8, seed=0))
+    >>> first.add(H, rows, 2)
+    >>> frame = Frame(first.spectrum()[1], first.means(), None)
+    >>> second = Second(frame, 2, q_in=None, q_prev=None)
+    >>> _ = second.add(H, rows, torch.arange(4) % 2, None, None)
+    >>> values = first.spectrum()[0]
+    >>> found = spectrum_numbers(first, second, values, 2, labelled=True, epsilon=0.1)
+    >>> round(found["within"].value, 9)
+    1.0
+    """
     n = first.count
     squares = values.square()
     whole = float(squares.sum())
