@@ -74,7 +74,7 @@ def check_best(best: Callable[[float], Any]) -> None:
             outcome("best(mu) is no pair of numbers")
         low, high = number(low, "the smallest a"), number(high, "the largest a")
         wants(0 < low <= high, "the smallest a is not above 0, or above the largest")
-        least = min(rate(a, mu) for a in np.linspace(1e-3, 2 * (1 + mu), 801))
+        least = min(rate(a, mu) for a in np.linspace(1e-3, 2 * (1 + mu), 201))
         inside = (low + share * (high - low) for share in (0.0, 0.3, 0.7, 1.0))
         # at a double root an error δ in a moves the modulus by its root, here 1e-8
         slowest = max(rate(a, mu) for a in inside)
