@@ -105,9 +105,9 @@ def test_paper_has_the_lemmas_and_no_folded_code(tab: Any, address: str) -> None
     tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     tab.emulate_media(media="print")
     assert tab.evaluate(SHOWN) == asis
-    assert tab.locator("#ruling-hashing-lemma-5").is_visible()
+    assert tab.locator("#ruling-hashing-lemma-38").is_visible()
     assert not tab.locator(".lowdim-code-switch").is_visible()
     bars = tab.locator("details.lowdim-fold.above-input:not(.lowdim-fold-output)")
     assert bars.count() > 0 and not bars.first.is_visible(), "what cannot be opened on paper"
     tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    assert not tab.locator("#ruling-hashing-lemma-5").is_visible()
+    assert not tab.locator("#ruling-hashing-lemma-38").is_visible()

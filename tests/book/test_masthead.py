@@ -101,7 +101,7 @@ def test_the_claims_around_a_chapter_unfold_and_lead_to_their_statements(
 
 
 def test_a_link_into_a_folded_box_opens_it(visit: Callable[..., Any]) -> None:
-    tab = visit("hashing/theorem_3.html", WIDE)
+    tab = visit("hashing/loss_and_distances.html", WIDE)
     folded = tab.locator(".lowdim-box.box-folded").first
     anchor = folded.get_attribute("id")
     inside, details = folded.locator(".box-body"), folded.locator("details")
@@ -111,7 +111,7 @@ def test_a_link_into_a_folded_box_opens_it(visit: Callable[..., Any]) -> None:
     details.evaluate("e => { e.open = false; }")
     folded.locator(".box-link").click()  # the address does not change
     tab.wait_for_function("e => e.open", arg=details.element_handle())
-    fresh = visit(f"hashing/theorem_3.html#{anchor}", PHONE)
+    fresh = visit(f"hashing/loss_and_distances.html#{anchor}", PHONE)
     again = fresh.locator(f'[id="{anchor}"]')
     assert again.locator(".box-body").evaluate(SHOWN)
     top = again.evaluate("e => e.getBoundingClientRect().top")
@@ -120,7 +120,7 @@ def test_a_link_into_a_folded_box_opens_it(visit: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_edge_has_the_colour_of_the_verdict(scheme: str, visit: Callable[..., Any]) -> None:
-    tab = visit("hashing/theorem_3.html", PHONE, scheme)
+    tab = visit("hashing/loss_and_distances.html", PHONE, scheme)
     edge = "e => getComputedStyle(e).borderLeftColor"
     colours = {
         tone: tab.locator(f".lowdim-box.box-{tone}").first.evaluate(edge)
@@ -131,7 +131,7 @@ def test_the_edge_has_the_colour_of_the_verdict(scheme: str, visit: Callable[...
 
 
 def test_on_paper_everything_is_open(visit: Callable[..., Any]) -> None:
-    tab = visit("hashing/theorem_3.html", PHONE)
+    tab = visit("hashing/loss_and_distances.html", PHONE)
     assert not tab.locator(".box-folded .box-body").first.evaluate(SHOWN)
     tab.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     bodies = tab.locator(".box-folded .box-body, .masthead-more dl")

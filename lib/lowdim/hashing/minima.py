@@ -87,12 +87,13 @@ def two_manifolds(
     copies: int = 20,
     constant: float = 0.0,
     variance: float = 0.0,
+    level: float = 2.0,
 ) -> WideFit:
     """The minimum for γ' = ±g when θ' has the sign of γ' on ``many`` of ``copies`` samples.
 
-    Four places on the circle; with p = many/copies, ε = 2p(1-p), and β is the cheapest exact ground
-    truth. A ``constant`` other than 0 is appended to every point; ``variance`` weighs the variance
-    penalty (the paper's is 1).
+    Four places on the circle; with p = many/copies, ε is ``level`` times p(1-p), and β is the
+    cheapest exact ground truth. A ``constant`` other than 0 is appended to every point;
+    ``variance`` weighs the variance penalty (the paper's is 1).
 
     Raises
     ------
@@ -115,7 +116,7 @@ def two_manifolds(
     if constant:
         X = torch.cat([X, torch.full_like(X[:, :1], constant)], 1)
     p, Q = many / copies, torch.eye(X.shape[1], dtype=torch.float64)[:, 1:2]
-    epsilon = 2 * p * (1 - p)
+    epsilon = level * p * (1 - p)
     beta = invariance.symmetric_cost(X[[0, copies]].mT, Q)
     labels = torch.arange(2).repeat_interleave(copies)
     return invariance.fit_wide(X.mT, labels, epsilon / 2, epsilon / beta, variance=variance)
