@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from lowdim.publish import chapters, executor
-from lowdim.publish.sweeps import coordinator, plan
+from lowdim.publish.sweeps import coordinator, plan, pools
 
 CHAPTER = """\
 ---
@@ -61,7 +61,7 @@ def sweep_50_vs_papermill() -> dict:
             chapter, plan.grid(chapter, {"seed": f"0:{RUNS}"}), root / "sweep"
         )
         start = time.perf_counter()
-        found = coordinator.sweep(planned, root / "sweep", cores=1)
+        found = coordinator.sweep(planned, root / "sweep", pool=pools.Local(1))
         ours = (time.perf_counter() - start) / RUNS
         if found.failed:
             raise RuntimeError(f"{found.failed} of {RUNS} runs failed")

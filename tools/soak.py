@@ -31,7 +31,7 @@ from typing import Any
 from lowdim.publish import chapters, comparison, running, words
 from lowdim.publish.chapters import Chapter, UsageError
 from lowdim.publish.parameters import Parameter, Range
-from lowdim.publish.sweeps import coordinator, shelf
+from lowdim.publish.sweeps import coordinator, pools, shelf
 
 KINDS = ("smallest", "lists", "unusual", "seeds")
 MORE = ("each", "one")
@@ -260,7 +260,8 @@ def soak(chapter: Chapter, runs: Sequence[tuple[str, dict[str, Any]]], folder: P
     root = running.book_root(chapter)
     place = folder / chapter.name
     planned = coordinator.plan(chapter, [values for _, values in runs], place, retry=asked.retry)
-    coordinator.sweep(planned, place, cores=asked.workers, limit=asked.limit, progress=True)
+    pool = pools.Local(asked.workers)
+    coordinator.sweep(planned, place, pool=pool, limit=asked.limit, progress=True)
     with shelf.Shelf(place) as kept:
         rows = list(kept.rows(planned.runs))
     book = verdicts(root, chapter)

@@ -85,8 +85,8 @@ def refused(capsys, *words: str) -> str:
         (
             ["frob"],
             "Argument COMMAND: invalid choice: 'frob'; 'lowdim' takes -h/--help, --version, "
-            "one of chapters, run, compare, sweep, record, ledger, data, book, pdf, course, "
-            "report, references.",
+            "one of chapters, run, compare, sweep, record, ledger, data, book, serve, pdf, "
+            "course, report, references.",
         ),
     ],
 )

@@ -112,7 +112,12 @@ def _toc_names(root: Path) -> list[str]:
             for item in node:
                 yield from files(item)
 
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    try:
+        toc = yaml.safe_load(_text(root / "_toc.yml", "_toc.yml"))
+    except yaml.YAMLError as error:
+        raise UsageError(f"_toc.yml is not YAML ({_one_line(error)}).") from None
+    if not isinstance(toc, dict):
+        raise UsageError("_toc.yml is no table of contents: it needs 'format: jb-book' and 'root'.")
     names = []
     for file in files(toc):
         pieces = Path(file).with_suffix("").parts
@@ -130,7 +135,7 @@ def discover(root: Path | None = None) -> list[str]:
     present = {
         f"{path.parent.name}/{path.stem}": path
         for path in (root / "notebooks").glob("*/*.md")
-        if path.parent.name != COURSE
+        if path.parent.name != COURSE and path.is_file()
     }
     listed = list(dict.fromkeys(_toc_names(root)))
     if missing := [name for name in listed if name not in present]:
@@ -146,7 +151,7 @@ def load(name: str, *, root: Path | None = None) -> Chapter:
     root = root or find_root()
     path = root / "notebooks" / f"{name}.md"
     where = f"notebooks/{name}.md"
-    text = path.read_text(encoding="utf-8")
+    text = _text(path, where)
     front = re.match(r"^---\n(.*?)\n---\s*\n", text, flags=re.DOTALL)
     try:
         yaml.safe_load(front[1] if front else "")
@@ -186,7 +191,7 @@ def load_presets(root: Path) -> dict[str, dict[str, dict[str, Any]]]:
     if not path.is_file():
         return {}
     try:
-        presets = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        presets = yaml.safe_load(_text(path, PRESETS)) or {}
     except yaml.YAMLError as error:
         raise UsageError(f"{PRESETS} is not YAML ({_one_line(error)}).") from None
     shaped = isinstance(presets, dict) and all(
@@ -208,6 +213,18 @@ def _presets_of(chapter: Chapter, presets: Mapping[str, Any]) -> dict[str, dict[
         except UsageError as error:
             raise UsageError(f"{PRESETS}, {chapter.name}, preset '{preset}': {error}") from None
     return checked
+
+
+def _text(path: Path, where: str) -> str:
+    """What a file says; `UsageError` if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise UsageError(f"{where}, line {line}: it is not UTF-8 text.") from None
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise UsageError(f"{where} cannot be read ({why}).") from None
 
 
 def _one_line(error: Exception) -> str:

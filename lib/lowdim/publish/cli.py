@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -45,7 +46,17 @@ class _Parser(argparse.ArgumentParser):
         return ", ".join(words)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Refuse what is unknown here, where the choices are known, and not further up."""
+        """Refuse what is unknown here, where the choices are known, and not further up.
+
+        An unknown option is named first, also where something else is missing.
+        """
+        words = list(sys.argv[1:] if args is None else args)
+        if self._subparsers is not None:  # what comes after a command is the command's
+            words = words[: next((i for i, w in enumerate(words) if w[:1] != "-"), len(words))]
+        for word in words:
+            named = word.partition("=")[0]
+            if word.startswith("--") and word != "--" and named not in self._option_string_actions:
+                self.error(f"unknown: {named}")
         known, extra = super().parse_known_args(args, namespace)
         if extra:
             self.error(f"unknown: {' '.join(extra)}")
@@ -59,9 +70,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     lowdim 0...
     0
     """
+    if hasattr(sys.stdout, "reconfigure"):  # a terminal without σ gets a question mark for it
+        sys.stdout.reconfigure(errors="replace")
     if argv is None:  # called by a shell: its kill is then as orderly as its Ctrl-C
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
+        _check_place()
         asked = _parser().parse_args(argv)
         return asked.do(asked)
     except SystemExit as done:  # argparse, after --help and --version
@@ -82,6 +96,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if tail := getattr(error, "tail", ""):
             print(tail, file=sys.stderr)
         return 1
+
+
+def _check_place() -> None:
+    """The folder that a shell stands in may be gone; every path would then be a traceback."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("The working folder is gone; change to another one.") from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -155,6 +177,8 @@ def _parser() -> argparse.ArgumentParser:
     data.add_argument("name", nargs="?", metavar="NAME", help="the data set to fetch")
     data.add_argument("--split", metavar="SPLIT", help="only the files of this official split")
     command("book", _book, "Build the book into _build/html.")
+    served = command("serve", _serve, "Show the book on this machine, and run chapters from it.")
+    served.add_argument("--port", metavar="N", type=int, default=8000, help="0 for any free one")
     printed = command("pdf", _pdf, "Print the built book into _build/pdf: chapters, and the whole.")
     printed.add_argument("chapter", nargs="*", metavar="CHAPTER", help="only these (default: all)")
     _course_parsers(command("course", _course, "Assignments: a key, notebooks, grades."))
@@ -243,7 +267,15 @@ def _data(asked: argparse.Namespace) -> int:
     if asked.action == "list":
         if asked.name or asked.split:
             raise UsageError("'lowdim data list' takes no name; 'lowdim data fetch NAME' does.")
+        if images.folder().is_file():
+            raise UsageError(
+                f"The data folder {images.folder()} is a file; let LOWDIM_DATA name a folder."
+            )
         there = images.available()
+        for name, kind in there.items():
+            packed = images.folder() / f"{name}.npz"
+            if kind == "subset" and packed.is_file() and not zipfile.is_zipfile(packed):
+                there[name] = "damaged"
         rows = [(name, there.get(name, "-"), entry.licence) for name, entry in CATALOGUE.items()]
         print(f"The data folder is {images.folder()} (LOWDIM_DATA names another).")
         print(Table(("name", "at hand", "licence"), [("digits", "built in", "CC BY 4.0"), *rows]))
@@ -328,13 +360,15 @@ def _sweep(asked: argparse.Namespace) -> int:
         else plan.grid(chapter, _pairs(asked.parameter))
     )
     from lowdim.publish import execute, running
-    from lowdim.publish.sweeps import coordinator
+    from lowdim.publish.sweeps import coordinator, pools
 
+    cores = asked.workers or execute.cores()
     where = running.book_root(chapter) / "_build" / "sweeps" / chapter.name
     folder = (Path(asked.output) if asked.output else where).expanduser().resolve()
     running.check_output(folder)
+    for name in sorted({str(values.get(running.DATA, "")) for values in runs} - {""}):
+        running.check_data(chapter, {running.DATA: name})
     planned = coordinator.plan(chapter, runs, folder, retry=asked.retry)
-    cores = asked.workers or execute.cores()
     if asked.dry_run:
         print(planned.describe(cores))
         return 0
@@ -347,7 +381,7 @@ def _sweep(asked: argparse.Namespace) -> int:
         found = coordinator.sweep(
             planned,
             folder,
-            cores=cores,
+            pool=pools.Local(cores),
             keep=asked.keep_notebooks,
             limit=asked.limit,
             progress=True,
@@ -405,6 +439,7 @@ def _record(asked: argparse.Namespace) -> int:
 
     folder = running.book_root(chapter) / "book" / "records" / chapter.part
     running.check_output(folder)
+    running.check_data(chapter, values)
     _, record = running.execute_recorded(
         chapter, values, preset=asked.preset, progress=sys.stderr.isatty()
     )
@@ -415,7 +450,9 @@ def _record(asked: argparse.Namespace) -> int:
 def _ledger(asked: argparse.Namespace) -> int:
     root = chapters.find_root()
     chapters.load_all(root)  # what is malformed is answered before anything runs
-    from lowdim.publish import execute
+    from lowdim.publish import execute, running
+
+    running.check_output(root / "_build")
 
     executed = execute.execute_all(root, progress=sys.stderr.isatty())
     from lowdim.publish import words
@@ -450,8 +487,20 @@ def _book(asked: argparse.Namespace) -> int:
     root = chapters.find_root()
     chapters.load_all(root)
     from lowdim.publish.build import build_book
+    from lowdim.publish.running import check_output
+
+    check_output(root / "_build")
 
     return build_book(root)
+
+
+def _serve(asked: argparse.Namespace) -> int:
+    if not 0 <= asked.port <= 65535:
+        raise UsageError(f"--port must be between 0 and 65535; you gave {asked.port}.")
+    root = chapters.find_root()
+    from lowdim.publish.serve import app
+
+    return app.serve(root, port=asked.port)
 
 
 def _pdf(asked: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,7 @@ def execute(
     timeout: float | None = None,
     progress: bool = False,
     watch: kernels.Watch | None = None,
+    tell: Callable[[int, int], None] | None = None,
 ) -> NotebookNode:
     """The notebook of ``part/chapter`` after all its cells ran with ``values`` injected.
 
@@ -49,7 +50,8 @@ def execute(
     literals only. ``environment`` is added to the kernel's. ``timeout`` is in seconds for each
     cell, ``watch`` can end the kernel from another thread. Raises `ChapterFailed` if a cell raises
     or takes too long, if the kernel dies or does not start, and if the chapter exits before its
-    last cell. ``progress`` goes to the error stream: a bar in a terminal, lines elsewhere.
+    last cell. ``progress`` goes to the error stream: a bar in a terminal, lines elsewhere. ``tell``
+    is told, before each code cell, its number and how many there are.
     """
     if progress:  # before what takes a second to load
         print(f"running {chapter}", file=sys.stderr, flush=True)
@@ -65,7 +67,8 @@ def execute(
     added |= environment or {}
     source = jupytext.read(path)
     bar = progress and sys.stderr.isatty()
-    at = _Place(chapter, lines=sum(map(_is_run, source.cells)) if progress and not bar else 0)
+    count = sum(map(_is_run, source.cells)) + bool(values)  # one more cell holds the values
+    at = _Place(chapter, count, lines=progress and not bar, tell=tell)
     try:
         done = papermill.execute_notebook(
             source,
@@ -99,17 +102,27 @@ def execute(
 class _Place:
     """The code cell that is being executed, and how to say that it failed."""
 
-    def __init__(self, chapter: str, *, lines: int = 0) -> None:
+    def __init__(
+        self,
+        chapter: str,
+        count: int,
+        *,
+        lines: bool = False,
+        tell: Callable[[int, int], None] | None = None,
+    ) -> None:
         self.chapter, self.number, self.first = chapter, 0, ""
-        self.lines, self.told = lines, time.monotonic()
+        self.count, self.lines, self.tell = count, lines, tell
+        self.told = time.monotonic()
 
     def begin(self, cell: NotebookNode, cell_index: int) -> None:
         if _is_run(cell):
             self.number += 1
             self.first = _first(cell.source)
+            if self.tell:
+                self.tell(self.number, self.count)
             if self.lines and time.monotonic() - self.told >= EVERY:  # no terminal, so no bar
                 self.told = time.monotonic()
-                line = f"{self.chapter}: code cell {self.number} of {self.lines}"
+                line = f"{self.chapter}: code cell {self.number} of {self.count}"
                 print(line, file=sys.stderr, flush=True)
 
     def failed(self, why: str, tail: str = "") -> ChapterFailed:

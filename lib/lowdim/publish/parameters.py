@@ -27,6 +27,7 @@ GRAMMAR = (
     "'any integer', 'any number', 'N or more', 'above X', 'below X', 'between X and Y', "
     "'from X up to Y', 'one of a, b, c', 'true or false' or 'a list, each <range>'"
 )
+MOST = 10**9  # of a whole number that counts something: a slip, or no memory would do
 NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
 _POWER = re.compile(r"[-+]?\d+[eE]\+?\d{1,2}")  # a whole number all the same
 _NUMBER = r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
@@ -233,6 +234,9 @@ def check(parameter: Parameter, given: Any) -> Any:
         hint = _hint(value, allowed.choices or ())
         shown = given if isinstance(given, str) and not isinstance(value, str) else repr(value)
         raise UsageError(f"{name} must be {allowed.text}; you gave {shown}{hint}.")
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, int) and (allowed.each or allowed).low > -math.inf and each > MOST:
+            raise UsageError(f"{name} must be {allowed.text}, up to {MOST:,}; you gave {given}.")
     return value
 
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,9 @@ from lowdim.publish.renderer import PageFailed, Renderer
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+
+
+DATA = "dataset"  # the parameter by which a chapter on real images names them
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,12 @@ def check_output(folder: Path) -> None:
     Rights alone do not tell (root has them all, and /proc takes no file), so a file without a name
     is made in the nearest folder that exists, and is gone again.
     """
+    try:
+        tempfile.TemporaryFile().close()
+    except OSError as error:
+        raise UsageError(
+            f"No temporary file can be made ({_reason(error)}); let TMPDIR name another folder."
+        ) from None
     if ".git" in folder.parts:
         raise UsageError(f"Cannot write to {folder}: .git belongs to git.")
     for place in (folder, *folder.parents):
@@ -74,6 +83,29 @@ def check_output(folder: Path) -> None:
             raise UsageError(f"Cannot write to {folder}: {_reason(error)} in {place}.") from None
 
 
+def check_data(chapter: Chapter, values: Mapping[str, Any]) -> None:
+    """Raise `UsageError` now if the data set that a run asks for is not there, or damaged."""
+    asked = {**chapter.defaults, **values}
+    named = [p.name for p in chapter.parameters if p.type is str and p.name == DATA]
+    if not named or asked[DATA] == chapter.defaults[DATA]:
+        return  # the default is built in
+    from lowdim.data import images
+
+    place = images.folder()
+    if place.exists() and not place.is_dir():
+        raise UsageError(f"The data folder {place} is a file; let LOWDIM_DATA name a folder.")
+    if asked[DATA] in images.names():
+        try:
+            images.load(asked[DATA], per_class=1)
+        except (images.DataError, OSError) as error:
+            raise UsageError(f"{DATA}={asked[DATA]} cannot be run: {_flat(error)}") from None
+
+
+def _flat(error: Exception) -> str:
+    told = " ".join(str(error).split())
+    return told if told.endswith(".") else f"{told}."
+
+
 def _reason(error: OSError) -> str:
     if error.errno in (errno.EACCES, errno.EPERM):
         return "no permission"
@@ -88,6 +120,7 @@ def run(
     preset: str | None = None,
     page: bool = True,
     progress: bool = False,
+    tell: Callable[[int, int], None] | None = None,
 ) -> Run:
     """Run `chapter` with `values` in place of its defaults; write notebook, page and record.
 
@@ -97,14 +130,16 @@ def run(
     `<chapter>_files/`; all can be moved together). Raises `UsageError` for a bad value, before
     anything runs; `ChapterFailed` if the chapter fails, and then nothing is written; `PageFailed`
     or `NotWritten` afterwards, and then notebook and record are kept, and the sentence says where.
+    `tell` is told the number of each code cell before it runs, and how many there are.
     """
     folder = Path(output_dir) if output_dir is not None else default_output(chapter)
     folder = folder.expanduser().resolve()
     check_output(folder)
     values = check_all(chapter.parameters, values, owner=chapter.stem)
+    check_data(chapter, values)
     with ExitStack() as during:
         renderer = during.enter_context(Renderer()) if page else None
-        nb, record = execute_recorded(chapter, values, preset=preset, progress=progress)
+        nb, record = execute_recorded(chapter, values, preset=preset, progress=progress, tell=tell)
         where = _keep(nb, record, chapter, folder)
         shown = None
         if renderer is not None:
@@ -182,12 +217,17 @@ def _show(
 
 
 def execute_recorded(
-    chapter: Chapter, values: Mapping[str, Any], *, preset: str | None, progress: bool
+    chapter: Chapter,
+    values: Mapping[str, Any],
+    *,
+    preset: str | None,
+    progress: bool,
+    tell: Callable[[int, int], None] | None = None,
 ) -> tuple[NotebookNode, dict[str, Any]]:
     """The executed notebook, marked with what made it, and its record; nothing is written."""
     values = check_all(chapter.parameters, values, owner=chapter.stem)
     start = time.perf_counter()
-    nb = execute(chapter, values, progress=progress)
+    nb = execute(chapter, values, progress=progress, tell=tell)
     record = records.extract(nb, chapter=chapter.name, preset=preset)
     nb.metadata["lowdim"] = {
         **nb.metadata.get("lowdim", {}),
@@ -205,10 +245,16 @@ def execute(
     *,
     progress: bool = False,
     one_thread: bool = False,
+    tell: Callable[[int, int], None] | None = None,
 ) -> NotebookNode:
     """The chapter's notebook after it ran with `values` injected; raises `ChapterFailed`."""
     return executor.execute(
-        book_root(chapter), chapter.name, values, progress=progress, one_thread=one_thread
+        book_root(chapter),
+        chapter.name,
+        values,
+        progress=progress,
+        one_thread=one_thread,
+        tell=tell,
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from lowdim.publish import chapters, cli, executor
-from lowdim.publish.sweeps import coordinator, plan, results, shelf, workers
+from lowdim.publish.sweeps import coordinator, plan, pools, results, shelf, workers
 
 pytestmark = [pytest.mark.chapter, pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")]
 LOWDIM = [sys.executable, "-c", "import sys; from lowdim.publish.cli import main; sys.exit(main())"]
@@ -48,7 +48,7 @@ def make(folder: Path, asked: dict[str, str], **more) -> results.Summary:
     planned = coordinator.plan(
         chapter, plan.grid(chapter, asked), folder, retry=more.pop("retry", False)
     )
-    return coordinator.sweep(planned, folder, cores=2, **more)
+    return coordinator.sweep(planned, folder, pool=pools.Local(2), **more)
 
 
 def test_a_run_in_a_fork_shows_what_papermill_shows(book, tmp_path: Path) -> None:

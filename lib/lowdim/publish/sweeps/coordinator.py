@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import queue
 import shutil
-import socket
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lowdim.publish import content, store
 from lowdim.publish.chapters import Chapter
+from lowdim.publish.records import write_atomically
 from lowdim.publish.running import book_root
-from lowdim.publish.sweeps import results, shelf, workers
+from lowdim.publish.sweeps import pools, results, shelf, workers
 
 KEEP = ("none", "failed", "all")
 NOTEBOOKS = "notebooks"
@@ -78,12 +75,12 @@ def sweep(
     planned: Plan,
     folder: Path,
     *,
-    cores: int,
+    pool: pools.Pool,
     keep: str = "failed",
     limit: float = workers.LIMIT,
     progress: bool = False,
 ) -> results.Summary:
-    """Make what is to be made, on ``cores`` workers; write the table and the page; sum up.
+    """Let ``pool`` make what is to be made; write the table and the page; sum up.
 
     Every run is kept when it ends. Interrupted, it leaves what there is, table and page included,
     and the same call goes on from there.
@@ -103,7 +100,9 @@ def sweep(
         scratch = Path(tempfile.mkdtemp(prefix=".scratch-", dir=folder))
         try:
             if planned.todo:
-                _make(planned, root, folder, scratch, kept, cores, keep, limit, progress)
+                todo = {key: planned.runs[key] for key in planned.todo}
+                order = pools.Order(root, chapter.name, todo, keep, limit)
+                _make(planned, pool, order, folder, scratch, kept, progress)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
             summary = results.write(folder, kept, root=root, chapter=chapter, keys=planned.runs)
@@ -112,80 +111,29 @@ def sweep(
 
 def _make(
     planned: Plan,
-    root: Path,
+    pool: pools.Pool,
+    order: pools.Order,
     folder: Path,
     scratch: Path,
     kept: shelf.Shelf,
-    cores: int,
-    keep: str,
-    limit: float,
     progress: bool,
 ) -> None:
-    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
-    for key in planned.todo:
-        waiting.put(key)
-    ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    over = threading.Event()
-    name = planned.chapter.name
-    before = _state(root, name)
-
-    def work(worker: workers.Worker) -> None:
-        try:
-            while not over.is_set():
-                try:
-                    key = waiting.get_nowait()
-                except queue.Empty:
-                    return
-                ended.put((key, *_insisting(worker, key, name, planned.runs[key], keep, limit)))
-        except BaseException as error:
-            ended.put(error)
-
-    with ExitStack() as during:
-        staff = []
-        for number in range(min(cores, len(planned.todo))):
-            place = scratch / str(number)
-            place.mkdir()
-            staff.append(during.enter_context(workers.Worker(root, place)))
-        during.callback(over.set)
-        threads = [threading.Thread(target=work, args=(each,), daemon=True) for each in staff]
-        for thread in threads:
-            thread.start()
-        host = socket.gethostname()
-        with _Bar(name, len(planned.todo), shown=progress) as bar:
-            for _ in planned.todo:
-                got = ended.get()
-                if isinstance(got, BaseException):
-                    raise got
-                key, told, notebook = got
-                if _state(root, name) != before:
-                    raise Changed(
-                        f"{name} or the library was edited during the sweep; what ended before is "
-                        "kept, and the same command makes the rest anew."
-                    )
-                if notebook is not None:
-                    (folder / NOTEBOOKS).mkdir(exist_ok=True)
-                    os.replace(notebook, folder / NOTEBOOKS / f"{key}.ipynb")
-                kept.put(key, planned.runs[key], host=host, **told)
-                bar.step(told["state"])
-
-
-def _insisting(
-    worker: workers.Worker,
-    key: str,
-    chapter: str,
-    values: Mapping[str, Any],
-    keep: str,
-    limit: float,
-) -> tuple[dict[str, Any], Path | None]:
-    """A run, tried once more if its worker died: a run that kills two has failed."""
-    for _ in range(2):
-        try:
-            return worker.run(key, chapter, values, keep=keep, limit=limit)
-        except workers.WorkerDied:
-            continue
-    error = f"{chapter} failed: two workers died with it, most often for want of memory."
-    told = {"state": shelf.FAILED, "record": None, "error": error, "tail": "", "seconds": 0.0}
-    return told, None
+    name = order.chapter
+    before = _state(order.root, name)
+    with (
+        _Bar(name, len(order.runs), shown=progress) as bar,
+        closing(pool.make(order, scratch)) as made,
+    ):
+        for key, told, notebook in made:
+            if _state(order.root, name) != before:
+                raise Changed(
+                    f"{name} or the library was edited during the sweep; what ended before is "
+                    "kept, and the same command makes the rest anew."
+                )
+            if notebook is not None:
+                write_atomically(folder / NOTEBOOKS / f"{key}.ipynb", notebook)
+            kept.put(key, planned.runs[key], **told)
+            bar.step(told["state"])
 
 
 def _state(root: Path, chapter: str) -> tuple[tuple[str, int, int], ...]:
