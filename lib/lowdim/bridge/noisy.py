@@ -38,8 +38,8 @@ def reach(rho: Any, tau: Any) -> Any:
 
     Examples
     --------
-    >>> round(reach(38.0, 0.0) ** 2 - oneshot.threshold(38.0), 9)
-    0.0
+    >>> abs(reach(38.0, 0.0) ** 2 - oneshot.threshold(38.0)) < 1e-9
+    True
     """
     R = (rho - 2) ** 0.5 - 2 * tau
     return (R**2 + 2) / (2 * R)

@@ -72,8 +72,14 @@ def digits(*, ambient: int = 96, points: int = 600, seed: int = 0) -> World:
     values, vectors = torch.linalg.eigh(centred.mT @ centred)
     d = int((values > 1e-9 * values[-1]).sum())
     first, rest = seen.nonzero()[:points, 0], seen.nonzero()[points:, 0]
-    pairs = ((x[at], y[at]) for at in (first, rest, (~seen).nonzero()[:, 0]))
-    return World(*pairs, vectors[:, -d:].contiguous(), vectors[:, :-d].contiguous())
+    new = (~seen).nonzero()[:, 0]
+    return World(
+        (x[first], y[first]),
+        (x[rest], y[rest]),
+        (x[new], y[new]),
+        vectors[:, -d:].contiguous(),
+        vectors[:, :-d].contiguous(),
+    )
 
 
 @dataclass(frozen=True)
@@ -182,8 +188,8 @@ def train(
             pools[s] = pools[s][batch:]
         at = torch.from_numpy(np.stack(rows))
         h = x[at].repeat(len(decays), 1, 1)
-        for i, (W, b) in enumerate(zip(weights, biases, strict=True)):
-            h = torch.baddbmm(b[:, None], h, W.mT)
+        for i, (W, bias) in enumerate(zip(weights, biases, strict=True)):
+            h = torch.baddbmm(bias[:, None], h, W.mT)
             if i < depth:
                 h = h.relu()
         target = y[at].repeat(len(decays), 1)

@@ -11,7 +11,7 @@ from lowdim.publish.site import crumbs, masthead
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize("name", toc_chapters(ROOT))
+@pytest.mark.parametrize("name", [n for n in toc_chapters(ROOT) if not n.startswith("bridge/")])
 def test_every_chapter_names_its_paper(name: str) -> None:
     text = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
     said = crumbs.short_reference(ROOT, masthead.paper(text, name.partition("/")[0]))
