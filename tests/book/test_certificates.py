@@ -43,4 +43,4 @@ def test_certificates_are_of_claims_and_stand_on_their_pages() -> None:
         for name in re.findall(r"^`{3,}\{certificate\} (\S+)", text, flags=re.M):
             assert f"{part}.{name}" in stated, f"{chapter} does not state {name}"
             shown[f"{part}.{name}"] = chapter
-    assert sorted(shown) == [path.stem for path in CERTIFICATES]
+    assert sorted(shown) == sorted(path.stem for path in CERTIFICATES)
