@@ -36,8 +36,8 @@ def test_an_adversary_does_what_the_formula_says() -> None:
     for key in range(2):
         for query in range(2):
             w = float((R.at[0, 0, key] - R.at[0, 0, query]).norm())
-            miss += float(R.weight[0, 0, key] * R.weight[0, 0, query]) * (w + step >= level)
+            miss += float(R.weight[0, 0, key] * R.weight[0, 0, query]) * bool(w + step >= level)
             w = float((R.at[0, 0, key] - R.at[0, 1, query]).norm())
-            hit += float(R.weight[0, 0, key] * R.weight[0, 1, query]) * (max(w - step, 0) < level)
+            hit += float(R.weight[0, 0, key] * R.weight[0, 1, query]) * bool(w - step < level)
     found = noisy.errors(R, tau)
     assert abs(float(found[0]) - float(miss)) < 1e-9 and abs(float(found[1]) - float(hit)) < 1e-9

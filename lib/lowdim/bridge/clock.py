@@ -58,7 +58,8 @@ def readings(run: Run, world: World, *, probes: int = 32) -> dict[str, Tensor]:
     """Each reading of :data:`NAMES` (T,), and ``accuracy``, ``ratio``, ``nu``, ``excess`` and more.
 
     ratio: the normal derivative over that along the data; excess, lower, upper: of
-    :mod:`lowdim.bridge.links`, over the squares of all values; epsilon_…: the largest variance.
+    :mod:`lowdim.bridge.links`, over the squares of all values; ``epsilon`` with the name of a
+    set: the largest variance of a class.
 
     Examples
     --------
