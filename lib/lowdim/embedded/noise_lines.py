@@ -24,14 +24,22 @@ Line = dict[str, Any]
 
 
 def near(found: Estimate, said: float, tolerance: float) -> bool | None:
-    """Whether a slope is as reported; None where its two standard errors exceed the tolerance.
+    """Whether a slope is as reported; None where its error bar spans both answers.
+
+    A slope whose two standard errors exceed the tolerance can disagree, if all of its bar lies
+    outside, but not agree.
 
     Examples
     --------
     >>> near(Estimate(-0.9, 0.1), -1.0, 0.15), near(Estimate(-0.9, 0.4), -1.0, 0.15)
     (True, None)
+    >>> near(Estimate(-1.9, 0.4), -1.0, 0.15)
+    False
     """
-    return None if not found.error <= tolerance else bool(abs(found.value - said) <= tolerance)
+    off = abs(found.value - said)
+    if found.error <= tolerance:
+        return bool(off <= tolerance)
+    return False if off - found.error > tolerance else None
 
 
 def decide(lines: Sequence[Mapping[str, Any]]) -> str:
