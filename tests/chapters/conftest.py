@@ -57,6 +57,7 @@ class ChapterFile(IPyNbFile):
             self.nb = prepared(chapter)
             self.parameters = references.ci_values(chapter)
             self.reference = references.load(chapter)
+            self.trains = references.trains(chapter)
         except (chapters.UsageError, references.ReferenceProblem) as problem:
             raise self.CollectError(str(problem)) from None
         cells, expected = references.check_cells(self.nb), self.reference["cells"]
@@ -105,7 +106,9 @@ class ChapterItem(pytest.Item):
             and (difference := self.difference(number, cell, made.outputs))
         ]
         said = records.extract(run.notebook, chapter=self.parent.name).get("values", {})
-        differences += references.differences(said, self.parent.reference["values"])
+        differences += references.differences(
+            said, self.parent.reference["values"], trained=self.parent.trains
+        )
         if differences:
             hint = f"If the new output is right: `lowdim references {self.parent.name}`."
             pytest.fail("\n\n".join([*differences, hint]), pytrace=False)

@@ -45,6 +45,22 @@ def test_each_number_of_a_list_has_room_of_its_own():
     assert references.differences({"a": then[:2]}, reference)
 
 
+@given(st.floats(1.0, 1e6), st.floats(-1, 1))
+def test_what_is_trained_has_room_and_a_factor_is_noticed(value, share):
+    reference = references.tolerances({"a": value, "n": 7}, {"a": value, "n": 7}, None)
+    near, far = value * (1 + 0.019 * share), value * 1.05
+    assert not references.differences({"a": near, "n": 7}, reference, trained=True)
+    assert len(references.differences({"a": far, "n": 8}, reference, trained=True)) == 2
+
+
+def test_chapters_that_follow_gradients_are_told_from_those_that_do_not():
+    found = {name: references.trains(chapters.load(name)) for name in (
+        "preserve/lemma_4_1", "collapse/theorem_5_4", "preserve/learned_weights",
+        "hashing/natural_images", "hashing/recovering_gamma",
+    )}  # fmt: skip
+    assert list(found.values()) == [False, False, True, True, True], found
+
+
 @given(st.floats(-1e-13, 1e-13), st.floats(-1e-13, 1e-13))
 def test_what_is_rounding_is_not_compared(now, then):
     reference = references.tolerances({"a": then}, {"a": then}, None)
