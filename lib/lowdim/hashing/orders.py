@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lowdim.evidence import Estimate, exponent, plots
+from lowdim.evidence import exponent, plots
+from lowdim.evidence.values import Estimate
 
 __all__ = ["draw", "slope"]
 
