@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from docutils import nodes
+from lowdim.publish.site import picture
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="3"><path d="M0 0"/></svg>'
 CHAPTER = """\
@@ -78,3 +80,16 @@ def test_a_picture_that_is_nowhere_is_a_warning_that_names_it(pages) -> None:
     html, warned = pages("fig-near")
     assert "there is no figure 'fig-near' in any chapter" in warned and "index.md" in warned
     assert "<img" not in html
+
+
+def test_of_an_output_in_several_forms_the_picture_is_shown() -> None:
+    forms = [
+        nodes.container("", nodes.literal_block("", "Figure"), mime_type="text/plain"),
+        nodes.container("", nodes.image(uri="a.svg"), mime_type="image/svg+xml"),
+    ]
+    bundle = nodes.container("", *forms, nb_element=picture.BUNDLE)
+    figure = nodes.figure("", nodes.container("", bundle), nodes.caption("", "A line."))
+    [shown] = picture.contents(figure)
+    assert [node["uri"] for node in shown.findall(nodes.image)] == ["a.svg"]
+    assert not list(shown.findall(nodes.literal_block))
+    assert len(list(figure.findall(nodes.literal_block))) == 1  # the chapter keeps its own

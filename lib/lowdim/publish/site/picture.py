@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 logger = logging.getLogger(__name__)
+BUNDLE = "mime_bundle"
+SHOWN = ("text/html", "image/svg+xml", "image/png")
 
 
 class slot(nodes.General, nodes.Element):
@@ -64,10 +66,15 @@ def contents(figure: nodes.Element) -> list[nodes.Node]:
         for child in figure.children
         if not isinstance(child, nodes.caption | nodes.legend)
     ]
-    for node in made:
-        for inner in node.findall(nodes.Element):
-            inner["ids"] = []
-    return made
+    holder = nodes.Element("", *made)
+    for bundle in [n for n in holder.findall(nodes.Element) if n.get("nb_element") == BUNDLE]:
+        # one output in several forms, of which each page shows the first that it can
+        forms = {form["mime_type"]: form for form in bundle.children}  # type: ignore[index]
+        best = next((forms[name] for name in SHOWN if name in forms), None)
+        bundle.replace_self(best.children if best is not None else [])
+    for inner in holder.findall(nodes.Element):
+        inner["ids"] = []
+    return holder.children
 
 
 def find(doctree: nodes.document, anchor: str) -> nodes.figure | None:
