@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lowdim.publish import chapters
 
 pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -36,6 +37,10 @@ def test_the_way_leads_back_to_the_part_and_to_the_book(tab: Any, address: str) 
 
 
 def test_a_window_names_the_paper(html: Path, chapter: str) -> None:
+    name = chapter.removeprefix("notebooks/").removesuffix(".html")
+    claims = chapters.load(name).claims
+    if all(claim.partition(".")[2].startswith("new-") for claim in claims):
+        return  # all of it is this book's
     title = re.search(r"<title>(.*?)</title>", (html / chapter).read_text(encoding="utf-8"), re.S)
     assert title and re.search(r" \([^()]+ \d{4}\)", title[1])
 
