@@ -85,7 +85,7 @@ def test_every_page_is_light_as_it_is_written(html: Path, page: str) -> None:
     at_once, later = _loads(html, page)
     fonts = 12  # at most, of formulas; they are asked for when one needs them
     assert len(at_once) <= REQUESTS - fonts, at_once
-    assert sum(path.stat().st_size for path in at_once) <= MOST - 100_000
+    assert sum(path.stat().st_size for path in at_once) <= MOST - 60_000
     assert sum(path.stat().st_size for path in (*at_once, *later)) <= WHOLE
 
 
