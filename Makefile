@@ -29,11 +29,11 @@ book: setup
 pdf: book browser
 	@$(BIN)/lowdim pdf
 
-# Tests are shared out over the cores; a chapter is one test, and the tests in the browser are one
-# group, so that each page is opened once. The chapters are compared first: the book then shows
+# Tests are shared out over the cores; a chapter is one test, and so are, in a way, the
+# tests of a page (tests/conftest.py). The chapters are compared first: the book then shows
 # these runs, and executes none again. What is left reads the book.
 NOTEBOOKS := tests/chapters/test_notebooks.py
-PYTEST := $(BIN)/python -m pytest --import-mode=importlib -n $(WORKERS) --dist loadgroup --durations 25 --durations-min 5
+PYTEST := $(BIN)/python -m pytest --import-mode=importlib -n $(WORKERS) --durations 25 --durations-min 5
 test: lint browser jail
 	@$(PYTEST) $(NOTEBOOKS)
 	@$(BIN)/lowdim book

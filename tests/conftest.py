@@ -3,13 +3,49 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 # One thread each: the tests run beside one another, and small matrices gain nothing from two.
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+# What is done by one worker: tests of a page in the browser, which open it once; what builds a
+# wheel; what fills the machine with processes of students.
+TOGETHER = re.compile(
+    r"(tests/book/\w+\.py)::\w+(?:\[(?:\w+-)*([\w/]+\.html))?"
+    r"|(tests/packaging/test_(?:dependencies|wheel|metadata))\.py"
+    r"|(tests/course/test_(?:grading|jail\w*|gradebook))\.py"
+)
+
+
+def scope(test: str) -> str:
+    """The name of the group that a test belongs to, which is its own where it is alone."""
+    found = TOGETHER.match(test)
+    if found is None:
+        return test
+    module, page, packaging, hostile = found.groups()
+    if module:
+        return f"{module} {page or ''}"
+    return "packaging" if packaging else "hostile" if hostile else test
+
+
+# The marks of pytest-xdist for this (--dist loadgroup) have no effect with the pytest of our pins,
+# which keeps the name of a test where xdist 3.8 does not look for it.
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share tests out over workers by `scope`."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return scope(nodeid)
+
+    return Together(config, log)
+
 
 PARAMETERS = """\
 trials = 10       # instances in each attack; 1 or more

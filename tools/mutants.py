@@ -42,7 +42,6 @@ OPERATORS: dict[type[ast.AST], tuple[str, str]] = {
 LEFT_OUT = ("chapters", "book")  # folders of tests that run or read whole chapters
 DRAWN = re.compile(r"pictures$|portraits|^plots$|^_?drawing$|cover$|^moving_")
 CHECKS = ("strict", "frozen", "slots", "kw_only")
-SLOWEST = 300.0  # seconds for one set of tests, whatever it took without a change
 
 
 @dataclass(frozen=True)
@@ -251,8 +250,8 @@ def attempt(tree: Path, tests: Sequence[str], *, seconds: float) -> tuple[str, f
 class Bench:
     """A copy of the tree in which one change after another is tried."""
 
-    def __init__(self, root: Path, folder: Path) -> None:
-        self.root, self.tree = root, folder
+    def __init__(self, root: Path, folder: Path, slowest: float) -> None:
+        self.root, self.tree, self.slowest = root, folder, slowest
         for name in ("lib", "tests", "tools"):
             shutil.copytree(
                 root / name,
@@ -267,7 +266,7 @@ class Bench:
     def without(self, tests: list[str]) -> tuple[str, float]:
         """How these tests end without any change, once."""
         if tuple(tests) not in self.normal:
-            self.normal[tuple(tests)] = attempt(self.tree, tests, seconds=SLOWEST)
+            self.normal[tuple(tests)] = attempt(self.tree, tests, seconds=self.slowest)
         return self.normal[tuple(tests)]
 
     def outcome(self, change: Change) -> str:
@@ -286,7 +285,7 @@ class Bench:
             tried = True
             try:
                 path.write_text(change.apply(source), encoding="utf-8")
-                limit = min(SLOWEST, 20 + 5 * took)
+                limit = min(self.slowest, 20 + 5 * took)
                 if attempt(self.tree, tests, seconds=limit)[0] != "passed":
                     return "noticed"
             finally:
@@ -314,6 +313,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="*", default=(), help="parts of paths of files")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--least", type=float, default=0.95, help="share that must be noticed")
+    parser.add_argument(
+        "--slowest", type=float, default=300.0, help="seconds for one set of tests at the most"
+    )
     parser.add_argument("--root", type=Path, default=ROOT)
     parser.add_argument("-o", "--output", type=Path, default=Path("_build", "mutants.json"))
     asked = parser.parse_args(argv)
@@ -325,7 +327,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"mutants: no file of the library has {' or '.join(asked.only)} in its path.")
         return 2
     known = equivalents(asked.root)
-    found = run(asked.root, drawn, known=known, workers=asked.workers)
+    found = run(asked.root, drawn, known=known, workers=asked.workers, slowest=asked.slowest)
     counted = {change: how for change, how in found.items() if how in ("noticed", "survived")}
     noticed = sum(how == "noticed" for how in counted.values())
     report = {
@@ -343,7 +345,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return int(share < asked.least)
 
 
-def run(root: Path, drawn: Sequence[Change], *, known: dict, workers: int) -> dict[Change, str]:
+def run(
+    root: Path, drawn: Sequence[Change], *, known: dict, workers: int, slowest: float
+) -> dict[Change, str]:
     """What became of each change, in the order in which they were drawn."""
     from tqdm import tqdm
 
@@ -365,7 +369,7 @@ def run(root: Path, drawn: Sequence[Change], *, known: dict, workers: int) -> di
     ):
 
         def work(number: int) -> dict[Change, str]:
-            bench, mine = Bench(root, Path(folder, f"tree{number}")), {}
+            bench, mine = Bench(root, Path(folder, f"tree{number}"), slowest), {}
             for change in shares[number]:
                 mine[change] = bench.outcome(change)
                 bar.update()

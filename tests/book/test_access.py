@@ -78,14 +78,12 @@ def ask(browser: Any, address: str) -> Iterator[Callable[..., list[str]]]:
 
 
 @pytest.mark.browser
-@pytest.mark.xdist_group("browser")
 def test_axe_has_nothing_against_a_page(ask: Callable, page: str) -> None:
     modes = MODES if page in SAMPLE else [MODES[crc32(page.encode()) % len(MODES)]]
     assert ask(page, *modes) == []
 
 
 @pytest.mark.browser
-@pytest.mark.xdist_group("browser")
 def test_axe_sees_what_it_looks_for(ask: Callable) -> None:
     page = (
         "<html lang='en'><title>t</title><main><h1>t</h1><button></button>"

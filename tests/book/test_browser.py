@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 # One group: shared out over workers, every worker would open every page.
-pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 LAPTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 812}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from lowdim.publish import chapters
 
-pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 CHAPTER = "notebooks/embedded/theorem_3_1.html"
 

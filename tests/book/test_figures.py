@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 BROKEN = "notebooks/preserve/lemma_4_1.html"  # a ladder with a broken rung
 PANELS = "notebooks/embedded/theorem_2_4.html"  # figures of several panels, a shared axis

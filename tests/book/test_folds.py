@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 HERE = "notebooks/hashing/theorem_3.html"
 NEXT = "notebooks/preserve/real_data.html"

@@ -12,7 +12,7 @@ from lowdim.publish import chapters
 from lowdim.publish.site import book
 from lowdim.publish.site.moving_figures import FIGURES
 
-pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 PAGES = {

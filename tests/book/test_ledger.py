@@ -11,7 +11,7 @@ import pytest
 from lowdim.publish import chapters
 from lowdim.publish.site import book as site
 
-pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 SHOWN = """name => [...document.querySelectorAll(name)].filter(e => e.checkVisibility())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lowdim.publish.site import pdf
 
-pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "notebooks/preserve/lemma_4_1"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from lowdim.publish.site.policy import FILE
 
-pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.book, pytest.mark.browser]
 PAGES = (
     "book/index.html",
     "book/ledger.html",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 MOST = 60_000  # bytes of the cards of a page: they are loaded while a reader waits
 KINDS = {

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-pytestmark = [pytest.mark.book, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 LAPTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 800}
 FIND = """async text => {

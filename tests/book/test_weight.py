@@ -50,7 +50,6 @@ def tab(browser: Any) -> Iterator[Any]:
 
 
 @pytest.mark.browser
-@pytest.mark.xdist_group("browser")
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("width", [1440, 390])
 def test_a_page_opens_light(tab: Any, html: Path, address: str, name: str, width: int) -> None:
@@ -93,7 +92,6 @@ def test_every_page_is_light_as_it_is_written(html: Path, page: str) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.xdist_group("browser")
 def test_formulas_on_the_screen_are_set_first(tab: Any, address: str) -> None:
     # The browser is never idle, as far as the page can tell: what is set was not left for later.
     tab.add_init_script("window.requestIdleCallback = done => { (window.held ??= []).push(done); }")
@@ -107,7 +105,6 @@ def test_formulas_on_the_screen_are_set_first(tab: Any, address: str) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.xdist_group("browser")
 def test_all_formulas_are_set_without_scrolling(tab: Any, address: str) -> None:
     tab.goto(f"{address}/notebooks/embedded/theorem_2_4.html")
     tab.wait_for_function("document.documentElement.dataset.formulas === 'all'")
@@ -115,7 +112,6 @@ def test_all_formulas_are_set_without_scrolling(tab: Any, address: str) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.xdist_group("browser")
 def test_icons_are_seen(tab: Any, address: str) -> None:
     tab.goto(f"{address}/book/notation.html")
     for place in (".primary-toggle", ".theme-switch-button", ".dropdown-download-buttons button"):

@@ -21,7 +21,7 @@ TWO = source.parse(
     SMALL + SMALL.partition("\n\n")[2].replace("twice", "again").replace("def again", "def again"),
     name="two",
 )
-pytestmark = [pytest.mark.usefixtures("walls"), pytest.mark.xdist_group("hostile")]
+pytestmark = [pytest.mark.usefixtures("walls")]
 every = pytest.mark.parametrize("assignment", ASSIGNMENTS.values(), ids=lambda a: a.name)
 
 

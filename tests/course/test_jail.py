@@ -16,7 +16,7 @@ import pytest
 from lowdim.course import _filter, _wire, jail
 from lowdim.course.jail import Limits, Outcome
 
-pytestmark = [pytest.mark.usefixtures("walls"), pytest.mark.xdist_group("hostile")]
+pytestmark = [pytest.mark.usefixtures("walls")]
 SMALL = Limits(seconds=2, clock=30, memory=1 << 30)
 
 

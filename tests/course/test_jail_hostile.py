@@ -18,7 +18,7 @@ from lowdim.course import gradebook, source, submissions
 from lowdim.course.jail import Limits
 from lowdim.course.notebooks import SMALL
 
-pytestmark = [pytest.mark.usefixtures("walls"), pytest.mark.xdist_group("hostile")]
+pytestmark = [pytest.mark.usefixtures("walls")]
 ROOT = Path(__file__).resolve().parents[2]
 TWO = source.parse(SMALL + SMALL.partition("\n\n")[2].replace("twice", "again"), name="two")
 LIMITS = Limits(seconds=1, clock=12, memory=768 << 20, scratch=16 << 20, output=8 << 20)

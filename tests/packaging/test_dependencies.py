@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jupytext
-import pytest
 import yaml
 from packaging.utils import canonicalize_name
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(p for p in (ROOT / "notebooks").glob("*/*.md") if p.parent.name != "course")
-pytestmark = pytest.mark.xdist_group("packaging")
 
 # Only a chapter that is running glues, and whoever runs one has [book].
 IN_A_CHAPTER_ONLY = {"myst-nb"}

@@ -8,7 +8,6 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from conftest import Wheel
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.xdist_group("packaging")
 
 
 def read(name: str) -> str:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 LIB = ROOT / "lib"
-pytestmark = pytest.mark.xdist_group("packaging")  # one wheel is enough
 
 
 def test_the_wheel_holds_every_file_of_the_library(wheel: Wheel) -> None:

@@ -27,7 +27,7 @@ lowdim.evidence.plots: show
 lowdim.publish.build: build_book put_in_place
 lowdim.publish.chapters: chosen_values discover load load_all load_presets resolve
 lowdim.publish.cli: describe ledger_rows
-lowdim.publish.content: chapter_path key keys read_chapter_code remember
+lowdim.publish.content: key keys read_chapter_code remember
 lowdim.publish.directives: badge_nodes kept_records record_of
 lowdim.publish.execute: collect current drop_stale execute_all failures obtain read_chapter
 lowdim.publish.execute: with_outputs
@@ -38,6 +38,7 @@ lowdim.publish.records: extract parameters read write write_atomically
 lowdim.publish.references: check_cells ci_values compare load measure reference_path refresh
 lowdim.publish.running: book_root check_output default_output execute execute_recorded run
 lowdim.publish.running: write_notebook
+lowdim.publish.serve.app: serve
 lowdim.publish.sphinxext: downloadable footer
 lowdim.publish.standalone: render
 lowdim.publish.store: drop_old find keep seconds

@@ -83,7 +83,7 @@ def units(case: Case, gradient: Tensor) -> Units:
     Examples
     --------
     >>> case = scalar(2.0, 2.0)
-    >>> units(case, derivatives(case)[0]).rho.item()
+    >>> round(units(case, derivatives(case)[0]).rho.item(), 12)
     6.0
     """
     W, V = case["W"], case["V"]

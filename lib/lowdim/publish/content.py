@@ -145,7 +145,13 @@ class Library:
 
 
 def chapter_path(root: Path, chapter: str) -> Path:
-    """Where the source of ``part/chapter`` is."""
+    """Where the source of ``part/chapter`` is.
+
+    Examples
+    --------
+    >>> chapter_path(Path("book"), "preserve/depth").as_posix()
+    'book/notebooks/preserve/depth.md'
+    """
     return root / "notebooks" / f"{chapter}.md"
 
 

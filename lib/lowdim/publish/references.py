@@ -120,7 +120,7 @@ def load(chapter: Chapter) -> dict[str, Any]:
     return stored
 
 
-def trains(chapter: Chapter) -> bool:
+def _trains(chapter: Chapter) -> bool:
     """Whether code that the chapter imports follows gradients, found by reading it."""
     library = content.Library.of(book_root(chapter))
     imports = content.read_chapter_code(chapter.path.read_bytes()).imports
@@ -325,7 +325,7 @@ def compare(chapter: Chapter) -> list[str]:
     cells = [kept(cell.outputs) for cell in check_cells(nb)]
     found = [] if cells == reference["cells"] else ["a compared cell shows something else"]
     said = _said(nb, chapter)
-    return found + differences(said, reference["values"], trained=trains(chapter))
+    return found + differences(said, reference["values"], trained=_trains(chapter))
 
 
 def _said(nb: NotebookNode, chapter: Chapter) -> dict[str, Any]:

@@ -84,7 +84,16 @@ def check_output(folder: Path) -> None:
 
 
 def check_data(chapter: Chapter, values: Mapping[str, Any]) -> None:
-    """Raise `UsageError` now if the data set that a run asks for is not there, or damaged."""
+    """Raise `UsageError` now if the data set that a run asks for is not there, or damaged.
+
+    Examples
+    --------
+    A chapter that reads no data set asks for none:
+
+    >>> from lowdim.publish.parameters import parse_cell
+    >>> cell = parse_cell("seed = 0  # any integer")
+    >>> check_data(Chapter("a/b", Path("b.md"), "B", (), tuple(cell), {}), {"seed": 1})
+    """
     asked = {**chapter.defaults, **values}
     named = [p.name for p in chapter.parameters if p.type is str and p.name == DATA]
     if not named or asked[DATA] == chapter.defaults[DATA]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = [pytest.mark.chapter, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.chapter, pytest.mark.browser]
 CHAPTER = "/notebooks/preserve/weyl.html"
 PATIENCE = 120_000  # milliseconds
 

@@ -289,7 +289,7 @@ class MadeHandler(FileHandler):
         await super().get(path)
 
 
-def application(root: Path, desk: Desk, token: str, port: int, static: Path) -> web.Application:
+def _application(root: Path, desk: Desk, token: str, port: int, static: Path) -> web.Application:
     """All addresses; the book stands at the top, ours below ``/_lowdim``."""
     html = root / "_build" / "html"
     shared = Shared(desk, token, port, root, html, frozenset(chapters.discover(root)))
@@ -351,7 +351,7 @@ def serve(root: Path, *, port: int) -> int:
 async def _serve(root: Path, sockets: list[socket.socket], static: Path) -> None:
     port = sockets[0].getsockname()[1]
     desk, token = Desk(root, runs.Runs(root / FOLDER)), guard.new_token()
-    made = application(root, desk, token, port, static)
+    made = _application(root, desk, token, port, static)
     server = httpserver.HTTPServer(made, max_body_size=BODY, max_header_size=1 << 16)
     server.add_sockets(sockets)
     over = asyncio.Event()

@@ -18,7 +18,7 @@ from typing import Any
 GRACE = 5.0  # seconds to end in order, kernel and folders included
 
 
-def make(request: dict[str, Any], tell: Any) -> None:
+def _make(request: dict[str, Any], tell: Any) -> None:
     """Run what is asked for; tell how far it is, and how it ended."""
     from lowdim.publish import chapters, comparison, records, running
     from lowdim.publish.executor import ChapterFailed
@@ -59,7 +59,7 @@ def _end_with_input() -> None:
     os._exit(1)
 
 
-def main() -> int:
+def _main() -> int:
     """Serve one request."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     line = b""
@@ -76,9 +76,9 @@ def main() -> int:
         answers.write(json.dumps(told) + "\n")
         answers.flush()
 
-    make(json.loads(line), tell)
+    _make(json.loads(line), tell)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_main())

@@ -57,6 +57,15 @@ def asked(chapter: Chapter, given: Any) -> tuple[dict[str, Any], str | None]:
     ------
     WrongValue
         If they are no texts by name, or a name, a value or the preset is wrong.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from lowdim.publish.parameters import parse_cell
+    >>> cell = parse_cell("sizes = [1, 2]  # N; a list, each 1 or more")
+    >>> chapter = Chapter("a/b", Path("b.md"), "B", (), tuple(cell), {"paper": {"sizes": [3]}})
+    >>> asked(chapter, {"values": {"sizes": "4,5"}, "preset": "paper"})
+    ({'sizes': [4, 5]}, 'paper')
     """
     values, preset = given.get("values", {}), given.get("preset") or None
     texts = isinstance(values, Mapping) and all(isinstance(v, str) for v in values.values())

@@ -27,7 +27,7 @@ RUN = {"", "text/javascript", "application/javascript", "module"}  # types that 
 
 def setup(app: Sphinx) -> None:
     """Write the policy when all pages are there."""
-    app.connect("build-finished", _write, priority=900)
+    app.connect("build-finished", _write, priority=990)  # when scripts are put together
 
 
 class _Scripts(HTMLParser):

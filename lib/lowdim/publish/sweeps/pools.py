@@ -94,7 +94,17 @@ class Local:
 def insisting(
     worker: workers.Worker, key: str, order: Order
 ) -> tuple[dict[str, Any], str | None]:  # fmt: skip
-    """A run, tried once more if its worker died: a run that kills two has failed."""
+    """A run, tried once more if its worker died: a run that kills two has failed.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> def dies(*asked, **options):
+    ...     raise workers.WorkerDied
+    >>> order = SimpleNamespace(chapter="a/b", runs={"k": {}}, keep=False, limit=None)
+    >>> insisting(SimpleNamespace(run=dies), "k", order)[0]["error"]
+    'a/b failed: two workers died with it, most often for want of memory.'
+    """
     for _ in range(2):
         try:
             told, path = worker.run(
