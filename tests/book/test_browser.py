@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from html import unescape
+from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import nbformat
 import pytest
@@ -145,6 +147,7 @@ def tab(browser: Any) -> Iterator[Any]:
         viewport=LAPTOP, accept_downloads=True, reduced_motion="reduce", color_scheme="light"
     )
     context.grant_permissions(["clipboard-read", "clipboard-write"])
+    context.route(re.compile("mathjax"), lambda route: route.abort())  # `visit` sees formulas
     yield context.new_page()
     context.close()
 
@@ -182,6 +185,12 @@ def visit(browser: Any, address: str) -> Iterator[Callable[[str], dict[str, Any]
 
     yield go
     context.close()
+
+
+def at(tab: Any, address: str, chapter: str) -> None:
+    """Open a chapter, unless it is open: what the tests do to it is not in one another's way."""
+    if tab.url != f"{address}/{chapter}":
+        tab.goto(f"{address}/{chapter}")
 
 
 def test_nothing_goes_wrong_on_a_page(visit: Callable, page: str) -> None:
@@ -241,20 +250,26 @@ def test_the_colour_scheme_can_be_changed(tab: Any, address: str) -> None:
     assert seen["light"] != seen["dark"]
 
 
-def test_search_finds_a_chapter(tab: Any, address: str, chapter: str) -> None:
-    tab.goto(f"{address}/{chapter}")
-    title = tab.locator("h1").first.evaluate("e => e.firstChild.textContent")
-    query = re.split(r"[—:,]", title)[0].strip()  # "Theorem 3.1" of "Theorem 3.1 — a layer keeps …"
-    tab.locator("button.search-button:visible, button.search-button__button:visible").first.click()
-    box = tab.locator("input[type=search]:visible").first
-    box.fill(query)
-    box.press("Enter")
-    tab.wait_for_url(re.compile(r"search\.html"))
+def test_search_finds_a_chapter(tab: Any, address: str, html: Path, chapter: str) -> None:
+    found = re.search(r"<h1>(.*?)<", (html / chapter).read_text(encoding="utf-8"))
+    assert found is not None
+    query = re.split(r"[—:,]", unescape(found[1]))[0].strip()  # "Theorem 3.1" of "Theorem 3.1 — …"
+    tab.goto(f"{address}/search.html?q={quote(query)}")
     tab.locator(f"#search-results li a[href*='{chapter}']").first.wait_for()
 
 
+def test_the_box_of_a_page_leads_to_what_was_found(tab: Any, address: str) -> None:
+    tab.goto(f"{address}/notebooks/preserve/theorem_3_1.html")
+    tab.locator("button.search-button:visible, button.search-button__button:visible").first.click()
+    box = tab.locator("input[type=search]:visible").first
+    box.fill("Theorem 3.4")
+    box.press("Enter")
+    tab.wait_for_url(re.compile(r"search\.html"))
+    tab.locator("#search-results li a[href*='collapse/theorem_3_4']").first.wait_for()
+
+
 def test_a_solution_unfolds(tab: Any, address: str, chapter: str) -> None:
-    tab.goto(f"{address}/{chapter}")
+    at(tab, address, chapter)
     solution = tab.locator("div.solution.dropdown").first
     solution.wait_for()
     body = solution.locator(".section, section").first
@@ -264,7 +279,7 @@ def test_a_solution_unfolds(tab: Any, address: str, chapter: str) -> None:
 
 
 def test_the_notebook_downloads_and_runs_as_one(tab: Any, address: str, chapter: str) -> None:
-    tab.goto(f"{address}/{chapter}")
+    at(tab, address, chapter)
     with tab.expect_download() as waiting:
         tab.locator(".lowdim-footer a[download]").click()
     assert waiting.value.suggested_filename.endswith(".ipynb")
@@ -281,7 +296,7 @@ def test_the_notebook_downloads_and_runs_as_one(tab: Any, address: str, chapter:
 
 
 def test_code_copies_clean(tab: Any, address: str, chapter: str) -> None:
-    tab.goto(f"{address}/{chapter}")
+    at(tab, address, chapter)
     cell = tab.locator("div.cell_input div.highlight:visible").first
     cell.hover()
     cell.locator("button.copybtn").click()
@@ -291,7 +306,7 @@ def test_code_copies_clean(tab: Any, address: str, chapter: str) -> None:
 
 
 def test_a_chapter_says_how_it_was_made(tab: Any, address: str, chapter: str) -> None:
-    tab.goto(f"{address}/{chapter}")
+    at(tab, address, chapter)
     footer = tab.locator(".lowdim-footer")
     assert all(word in footer.inner_text() for word in ("Seed", "Run time", "torch", "Ledger"))
     link = footer.locator("a[href*='-verdict']").first
