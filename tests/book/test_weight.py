@@ -18,7 +18,6 @@ import pytest
 pytestmark = pytest.mark.book
 
 MOST, REQUESTS = 1_500_000, 20
-HEAVY = "book/api/hashing.html"  # the longest page of the reference; it is to be split
 WHOLE = 4_000_000  # of a page with everything that it may load by itself
 PAGES = (
     "book/index.html",
@@ -61,9 +60,7 @@ def test_a_page_opens_light(tab: Any, html: Path, address: str, name: str, width
     local = list(dict.fromkeys(unquote(urlsplit(url).path) for url in asked if "data:" not in url))
     sizes = {path: (html / path.lstrip("/")).stat().st_size for path in local}
     assert len(local) <= REQUESTS, local
-    assert sum(sizes.values()) <= MOST + (50_000 if name == HEAVY else 0), sorted(
-        (size, path) for path, size in sizes.items()
-    )
+    assert sum(sizes.values()) <= MOST, sorted((size, path) for path, size in sizes.items())
 
 
 def _loads(html: Path, page: str) -> tuple[set[Path], set[Path]]:
@@ -87,7 +84,7 @@ def test_every_page_is_light_as_it_is_written(html: Path, page: str) -> None:
     at_once, later = _loads(html, page)
     fonts = 12  # at most, of formulas; they are asked for when one needs them
     assert len(at_once) <= REQUESTS - fonts, at_once
-    assert sum(path.stat().st_size for path in at_once) <= MOST - 60_000
+    assert sum(path.stat().st_size for path in at_once) <= MOST - 100_000
     assert sum(path.stat().st_size for path in (*at_once, *later)) <= WHOLE
 
 

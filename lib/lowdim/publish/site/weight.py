@@ -47,7 +47,8 @@ _SOURCE = re.compile(
 _CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 _WORD = re.compile(r'<span class="pre">([^<]*)</span>')
 _SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
-_PLAIN = re.compile(r'<span class="[npw]">([^<]*)</span>')  # of these no style sheet asks there
+# of these no style sheet asks there
+_PLAIN = re.compile(r'<span class="(?:[npw]|sig-(?:paren|return(?:-\w+)?))">([^<]*)</span>')
 _TWICE = re.compile(r'(href="[^"]*#([^"]+)") title="\2"')
 _PAPER = re.compile(r'<div id="jb-print-toc">.*?</nav>\s*</div>', re.DOTALL)
 _DATA = re.compile(r'<script type="application/json".*?</script>', re.DOTALL)
@@ -178,7 +179,8 @@ def slim(text: str, plain: str) -> str:
         tokens = re.compile(rf'<span class="(?:{plain})">([^<]*)</span>')
         text = _CODE.sub(lambda match: tokens.sub(r"\1", match[0]), text)
     text = _WORD.sub(r"\1", text)
-    text = _SIGNATURE.sub(lambda match: _PLAIN.sub(r"\1", match[0]), text)
+    for _ in range(2):  # marks within marks
+        text = _SIGNATURE.sub(lambda match: _PLAIN.sub(r"\1", match[0]), text)
     text = _TWICE.sub(r"\1", text)
     text = _PAPER.sub(lambda match: match[0] if len(match[0]) < LONG else "", text)
     return text if _FORMULA.search(_DATA.sub("", text)) else _MATHJAX.sub("", text)
