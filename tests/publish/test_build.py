@@ -37,6 +37,8 @@ def good(book: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     for page in ("index", "gone"):
         (book.root / "_build" / "html" / f"{page}.html").write_text("last good")
     monkeypatch.setattr(build, "execute_all", lambda root: [])
+    for pages_of_the_library in (build.reference, build.rooms):  # the same for every book
+        monkeypatch.setattr(pages_of_the_library, "write", lambda root: None)
     return book
 
 
@@ -57,6 +59,42 @@ def test_a_good_build_takes_the_place_of_the_last(
     assert pages(good) == {"index": "index", "new": "new"}  # the page that is gone is gone
     assert {"--all", "-W", "-n", "--keep-going"} <= set(program.commands[0])
     assert beside(good) == {"html", ".jupyter_cache"}
+
+
+def test_what_is_made_is_not_made_again(good: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = JupyterBook()
+    monkeypatch.setattr(build.subprocess, "run", program)
+    word = good.root / "book" / "word.md"
+    page = good.root / "_build" / "html" / "new.html"
+    spoil = {
+        "nothing": lambda: None,
+        "a source": lambda: word.write_text("a word"),
+        "the same source": lambda: word.write_text("a word"),
+        "its name": lambda: word.rename(word.with_name("other.md")),
+        "a page": lambda: page.write_text("not what was built"),
+        "no page": page.unlink,
+        "a pin": lambda: (good.root / "requirements.lock").write_text("torch==0"),
+    }
+    made = []
+    for name, change in spoil.items():
+        build.build_book(good.root)
+        before = len(program.commands)
+        change()
+        assert build.build_book(good.root) == 0
+        if len(program.commands) > before:
+            made.append(name)
+        assert pages(good) == {"index": "index", "new": "new"}
+    assert made == ["a source", "its name", "a page", "no page", "a pin"]
+
+
+def test_a_failing_build_is_tried_again(good: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build.subprocess, "run", JupyterBook())
+    assert build.build_book(good.root) == 0
+    (good.root / "book" / "word.md").write_text("a word")
+    failing = JupyterBook(code=1)
+    monkeypatch.setattr(build.subprocess, "run", failing)
+    assert (build.build_book(good.root), build.build_book(good.root)) == (1, 1)
+    assert len(failing.commands) == 2
 
 
 @pytest.mark.parametrize("program", [JupyterBook(code=3), JupyterBook(pages=("half",))])

@@ -2,24 +2,28 @@
 
 The pages are made in a fresh folder and take the place of ``_build/html`` when they are all there
 and no warning was given; until then, and after a failure, the last good book stays where it is.
+Where nothing that pages are made of has changed since they were made, none is made again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from lowdim.publish import reference, rooms
-from lowdim.publish.execute import CACHE, collect, current, execute_all, failures
+from lowdim.publish.execute import CACHE, RECORDS, collect, current, execute_all, failures
 from lowdim.publish.pages import write_all
 
 HTML = Path("_build", "html")
+MADE = Path("_build", "html.made")  # of what the pages were made, and which they are
+SOURCES = ("book", "notebooks", "lib", RECORDS)
 FRESH, OLD = "fresh-", "old-"  # how the names of passing folders beside it begin
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 STRICT = ("--all", "-W", "-n", "--keep-going")
@@ -44,7 +48,12 @@ def build_book(root: Path, *, execute: bool = True) -> int:
             if problems:
                 _say(problems)
                 return 1
-            write_all(root, collect(root, executed))
+            records = collect(root, executed)
+            sources = _sources(root)
+            if _is_made(root, sources):
+                _say(f"The book is current: {HTML / 'index.html'}")
+                return 0
+            write_all(root, records)
             reference.write(root)
             rooms.write(root)
         except (OSError, ValueError) as problem:
@@ -61,7 +70,9 @@ def build_book(root: Path, *, execute: bool = True) -> int:
                     "listed above."
                 )
             else:
+                (root / MADE).unlink(missing_ok=True)
                 put_in_place(made, root / HTML)
+                (root / MADE).write_text(sources + _pages(root), encoding="utf-8")
                 _say(f"The book is {HTML / 'index.html'}")
     return code
 
@@ -83,6 +94,39 @@ def put_in_place(made: Path, target: Path) -> None:
         raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _is_made(root: Path, sources: str) -> bool:
+    """Whether the pages are of these sources, and as the build left them."""
+    made = root / MADE
+    return made.is_file() and made.read_text(encoding="utf-8") == sources + _pages(root)
+
+
+def _sources(root: Path) -> str:
+    """A digest of all that pages are made of: words, code, settings, pins, records of runs."""
+    folders = (path for name in SOURCES for path in sorted((root / name).rglob("*")))
+    files = [path for path in (*sorted(root.glob("*.*")), *folders) if path.is_file()]
+    told = (
+        part
+        for path in files
+        if not {"__pycache__", "_generated"} & set(path.parts)  # made of the others
+        for part in (path.relative_to(root).as_posix(), path.read_bytes())
+    )
+    return _digest((sys.version, *told))
+
+
+def _pages(root: Path) -> str:
+    """A digest of which pages there are, how long they are and when they were written."""
+    listed = ((p.as_posix(), p.stat()) for p in sorted((root / HTML).rglob("*")) if p.is_file())
+    return _digest(f"{name} {found.st_size} {found.st_mtime_ns}" for name, found in listed)
+
+
+def _digest(parts: Iterable[str | bytes]) -> str:
+    made = hashlib.sha256()
+    for part in parts:
+        raw = part.encode() if isinstance(part, str) else part
+        made.update(b"%d " % len(raw) + raw)
+    return made.hexdigest() + "\n"
 
 
 def _call_jupyter_book(root: Path, folder: Path) -> int:
