@@ -18,6 +18,7 @@ import html
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import lowdim
@@ -128,6 +129,18 @@ def layers(names: Iterable[str]) -> list[tuple[str, ...]]:
     return [layer for layer in filled if layer]
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """Code as a tree that nobody changes: pictures and reference read the same files.
+
+    Examples
+    --------
+    >>> parsed("x = 1") is parsed("x = 1")
+    True
+    """
+    return ast.parse(source)
+
+
 def imports(found: Mapping[str, Path]) -> list[Import]:
     """Every import of one of these modules by another, once for each pair.
 
@@ -141,8 +154,7 @@ def imports(found: Mapping[str, Path]) -> list[Import]:
     """
     pairs: dict[tuple[str, str], bool] = {}
     for name, path in found.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node, late in _imports(tree):
+        for node, late in _imports(parsed(path.read_text(encoding="utf-8"))):
             for target in _targets(node, name, path, found):
                 if target != name:
                     pairs[name, target] = pairs.get((name, target), True) and late

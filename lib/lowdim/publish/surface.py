@@ -313,7 +313,7 @@ class _Source:
 
     def __post_init__(self) -> None:
         whole = self.path.read_text(encoding="utf-8")
-        self.tree = ast.parse(whole)
+        self.tree = rooms.parsed(whole)
         self.lines = whole.split("\n")
         for node, after in zip_longest(self.tree.body, self.tree.body[1:]):
             match node:
