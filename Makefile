@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check --no-inp
 PORT ?= 8000
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: book pdf test lint format serve bench mutants soak lock clean setup venv browser jail
+.PHONY: book pdf test lint format serve bench mutants soak lock clean setup venv browser jail nbgrader
 
 book: setup
 	@$(BIN)/lowdim book
@@ -34,7 +34,7 @@ pdf: book browser
 # these runs, and executes none again. What is left reads the book.
 NOTEBOOKS := tests/chapters/test_notebooks.py
 PYTEST := $(BIN)/python -m pytest --import-mode=importlib -n $(WORKERS) --durations 25 --durations-min 5
-test: lint browser jail
+test: lint browser jail nbgrader
 	@$(PYTEST) $(NOTEBOOKS)
 	@$(BIN)/lowdim book
 	@$(PYTEST) --ignore=$(NOTEBOOKS)
@@ -56,7 +56,7 @@ format: setup
 serve: book
 	@$(BIN)/lowdim serve --port $(PORT)
 
-bench: setup
+bench: setup jail nbgrader
 	@$(BIN)/python -m bench
 
 N ?= 90
@@ -130,4 +130,19 @@ jail:
 	    || echo "bubblewrap could not be installed; the tests of grading will say so." >&2; \
 	else \
 	  echo "There is no bubblewrap, and no way to install it from here; the tests of grading will say so." >&2; \
+	fi
+
+# nbgrader, which takes the assignments too and is what grading is measured against, in an environment
+# of its own: readers need none of its hundred packages. Without it that test is skipped and says so;
+# with CI=true it fails. Done again only when its pins changed, or the Python under .venv.
+nbgrader: setup
+	@place=.venv/nbgrader; \
+	stamp=$$({ cat tools/nbgrader.lock; $(BIN)/python -V; } | cksum); \
+	if [ "$$(cat $$place/lowdim-stamp 2>/dev/null || true)" != "$$stamp" ]; then \
+	  echo "Installing nbgrader into $$place (a minute the first time)"; \
+	  rm -rf $$place; \
+	  { $(BIN)/python -m venv --without-pip $$place \
+	    && $(PIP) --python $$place/bin/python install -r tools/nbgrader.lock \
+	    && echo "$$stamp" > $$place/lowdim-stamp; } \
+	    || { rm -rf $$place; echo "nbgrader could not be installed; its test will say so." >&2; }; \
 	fi

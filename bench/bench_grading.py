@@ -1,14 +1,13 @@
 """Grading a class against nbgrader on the same notebooks.
 
-nbgrader is no package of the environment: the environment variable ``NBGRADER`` names its program,
-in an environment of its own that has numpy. Both sides grade in as many processes as they do by
-default: ours in one jail for each core, nbgrader in one kernel after the other.
+nbgrader is no package of the environment: ``make nbgrader`` installs it into one of its own, which
+has numpy. Both sides grade in as many processes as they do by default: ours in one jail for each
+core, nbgrader in one kernel after the other.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,17 +18,13 @@ from lowdim.course import build, gradebook, jail, notebooks, source, submissions
 
 ROOT = Path(__file__).resolve().parents[1]
 KEY = b"a key for the benchmark of this book"
-
-
-def program() -> str | None:
-    """nbgrader, if it is to be found."""
-    return os.environ.get("NBGRADER") or shutil.which("nbgrader")
+NBGRADER = ROOT / ".venv/nbgrader/bin/nbgrader"
 
 
 def missing() -> str:
     """Why there is nothing to compare, or nothing."""
-    if program() is None:
-        return "nbgrader is not installed; NBGRADER may name its program"
+    if not NBGRADER.is_file():
+        return "nbgrader is not installed: run make nbgrader"
     return jail.missing() or ""
 
 
@@ -55,11 +50,11 @@ def grade_30_vs_nbgrader(students: int = 30) -> dict[str, float]:
             target.parent.mkdir(parents=True)
             target.write_text(notebooks.solution(assignment, own, replaced=spoilt))
         environment = os.environ | {"PYTHONPATH": str(ROOT / "lib"), "HOME": folder}
-        environment["PATH"] = f"{Path(str(program())).parent}:{environment['PATH']}"
+        environment["PATH"] = f"{NBGRADER.parent}:{environment['PATH']}"
 
         def nbgrader(*words: str) -> None:
             subprocess.run(
-                [str(program()), *words, assignment.name],
+                [str(NBGRADER), *words, assignment.name],
                 cwd=course,
                 env=environment,
                 stdout=subprocess.DEVNULL,

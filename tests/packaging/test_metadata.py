@@ -67,3 +67,13 @@ def test_licence_and_citation_name_the_same_licence(wheel: Wheel) -> None:
     cited = yaml.safe_load(read("CITATION.cff"))
     assert wheel.metadata["License-Expression"] == cited["license"]
     assert sorted(wheel.metadata["Keywords"].split(",")) == sorted(cited["keywords"])
+
+
+def test_nbgrader_is_pinned_with_the_numpy_that_grading_has() -> None:
+    """Its environment is another one, in which assignments compute the same."""
+    lines = read("tools/nbgrader.lock").splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert all(re.fullmatch(r"[a-z0-9-]+==[\w.]+", pin) for pin in pins)
+    assert [pin for pin in pins if pin.startswith("nbgrader==")]
+    numpy = [line for line in read("requirements.lock").splitlines() if line.startswith("numpy==")]
+    assert [pin for pin in pins if pin.startswith("numpy==")] == numpy
