@@ -284,3 +284,15 @@ def test_half_precision_is_measured_in_its_own_precision() -> None:
     exact = measure(network(), X, labels=y, rank=2)
     a, b = (m.layer("1").number("hashing", "within").value for m in (found, exact))
     assert a == pytest.approx(b, rel=0.05)
+
+
+def test_a_layer_that_lives_at_one_point_only_has_a_tail_without_a_range() -> None:
+    """Its values are zero in all groups but one, and nothing is left without that one."""
+    x = -torch.ones(30, 3)
+    x[7] = torch.tensor([1.0, 2.0, 3.0])
+    model = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+    nn.init.eye_(model[0].weight)
+    nn.init.zeros_(model[0].bias)
+    found = measure(model, x, labels=torch.arange(30) % 2, sample=16, probes=3)
+    tail = found.layer("1").number("collapse", "tail")
+    assert tail.value == pytest.approx(0, abs=1e-12)

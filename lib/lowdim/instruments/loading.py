@@ -207,7 +207,7 @@ def _fitting(model: nn.Module, shapes: list[Tensor], name: str) -> Tensor:
     place = next((p for p in plain.parameters() if p.is_floating_point()), None)
     said = ""
     for x in shapes:
-        few = x[:2] if place is None else x[:2].to(place.device, place.dtype)
+        few = x[:2].clone() if place is None else x[:2].to(place.device, place.dtype, copy=True)
         try:
             with untouched(plain), torch.no_grad(), capture.eager():
                 plain.eval()

@@ -222,15 +222,14 @@ def measure(
         raise Unmeasurable(f"explained must be above 0 and at most 1; you gave {explained!r}.")
     plain = capture.plain_model(model)
     train = sources.source(data, labels=labels, batch=batch, name="training data")
-    counts = train.classes()
-    if len(counts) == 1:
-        raise Unmeasurable(
-            f"All labels are {next(iter(counts))}: one class only, and classes are compared; "
-            "give two or more, or no labels."
-        )
-    others = _others(counts, held_out, unseen, batch)
-    splits = {"train": train, **others}
     with untouched(plain, data, held_out, unseen), torch.no_grad():
+        counts = train.classes()  # a loader draws from torch's generator whenever it is read
+        if len(counts) == 1:
+            raise Unmeasurable(
+                f"All labels are {next(iter(counts))}: one class only, and classes are compared; "
+                "give two or more, or no labels."
+            )
+        splits = {"train": train, **_others(counts, held_out, unseen, batch)}
         plain.train(training)
         first = next(iter(train))
         place = next((p for p in plain.parameters() if p.is_floating_point()), None)

@@ -100,8 +100,9 @@ def moves(
     with torch.no_grad(), capture.eager():
         for part, step in _pieces(inputs, steps):
             x = next(t for t in sources.tensors(part) if t.is_floating_point())
+            there = _replaced(part, x + step)  # before the model may write into x
             on = _values(model, taps, part, how, len(step))
-            off = _values(model, taps, _replaced(part, x + step), how, len(step))
+            off = _values(model, taps, there, how, len(step))
             for i in on:
                 found.setdefault(i, []).append(off[i].double() - on[i].double())
     return {i: torch.cat(parts) for i, parts in found.items()}

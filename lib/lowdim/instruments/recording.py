@@ -20,6 +20,7 @@ from lowdim import checks
 from lowdim.instruments import sources
 from lowdim.instruments.measuring import Measurement, measure
 from lowdim.instruments.refusal import Unmeasurable
+from lowdim.instruments.untouched import untouched
 
 __all__ = ["Record", "Recorder"]
 
@@ -79,7 +80,8 @@ class Recorder:
         checks.whole(points, "points", 1)
         self.model, self.share_wanted, self.clock = model, share, clock
         self.steps = None if steps is None else frozenset(steps)
-        self.data = _first(data, labels, points)
+        with untouched(model, data):
+            self.data = _first(data, labels, points)
         self.options: dict[str, Any] = {"sample": 64, "probes": 8, "width": 256} | options
         self.records: list[Record] = []
         self.done, self.spent, self.begun = 0, 0.0, clock()

@@ -124,7 +124,9 @@ def _each(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 
 def moved(tree: Any, device: torch.device, dtype: torch.dtype | None) -> Any:
-    """A batch on the model's device, floating tensors in its precision (None: as they are).
+    """A copy of a batch on the model's device, floating tensors in its precision if it has one.
+
+    A copy also where nothing is to be changed: a model may write into what it is given.
 
     Examples
     --------
@@ -133,7 +135,8 @@ def moved(tree: Any, device: torch.device, dtype: torch.dtype | None) -> Any:
     """
 
     def change(t: Tensor) -> Tensor:
-        return t.to(device, dtype if dtype is not None and t.is_floating_point() else t.dtype)
+        wanted = dtype if dtype is not None and t.is_floating_point() else t.dtype
+        return t.to(device, wanted, copy=True)
 
     return _each(tree, change)
 

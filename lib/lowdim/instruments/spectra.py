@@ -86,8 +86,12 @@ def spectrum_numbers(
         tail = float(squares[K:].sum()) / whole
         left = []
         for g in range(second.groups):
+            rest = float(second.squares.sum() - second.squares[g])
+            if rest <= second.groups * EPS * float(second.squares.sum()):
+                left.append(math.nan)  # all that is not zero is in this group
+                continue
             top = torch.linalg.eigvalsh(second.own.sum(0) - second.own[g])[-K:].sum()
-            left.append(1 - float(top) / float(second.squares.sum() - second.squares[g]))
+            left.append(1 - float(top) / rest)
         low, high = (None, None)
         if K <= second.own.shape[-1]:
             low, high = jackknife(tail, left, least=0.0)

@@ -1,15 +1,17 @@
 """A network is measured and afterwards is what it was, bit for bit, also when it raises.
 
-Kept and put back: each module's mode and plain attributes, buffers, gradients and their flags,
-hooks, and the random numbers of Python, numpy and torch on every device, those of a loader's own
-generator included. Parameters are compared by their version and put back if a forward pass writes
-to them.
+Put back: parameters, buffers and gradients, by their bytes and in their own memory; flags, modes,
+hooks; modules, parameters and attributes that a forward pass added, took away or changed, also
+inside lists, tuples, dictionaries, sets and arrays; and the random numbers of Python, numpy and
+torch on every device, with the generators that the model or its data hold. Objects of other kinds
+are put back in their places, but not looked into.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,19 +21,15 @@ from torch import Tensor, nn
 
 __all__ = ["untouched"]
 
-MANAGED = frozenset(
-    """_parameters _buffers _modules _non_persistent_buffers_set _forward_hooks
-    _forward_hooks_with_kwargs _forward_hooks_always_called _forward_pre_hooks
-    _forward_pre_hooks_with_kwargs _backward_hooks _backward_pre_hooks training""".split()
-)
+Undo = Callable[[], object]
 
 
 @contextmanager
 def untouched(model: nn.Module, *others: object) -> Iterator[None]:
     """Whatever happens inside, ``model`` and all random numbers are afterwards as before.
 
-    ``others`` are what data come from: the generators of loaders and of their samplers are put
-    back too.
+    ``others`` are what data come from: the generators of loaders, of their samplers and of their
+    data sets are put back too.
 
     Examples
     --------
@@ -41,72 +39,187 @@ def untouched(model: nn.Module, *others: object) -> Iterator[None]:
     >>> int(model[0].num_batches_tracked)
     0
     """
-    modules = list(model.modules())
-    kept = [_Kept(module) for module in modules]
-    parameters = [(p, p._version, p.grad, p.requires_grad) for p in model.parameters()]
-    values = [p.detach().clone() for p, *_ in parameters]
+    kept = _Kept()
+    kept.module(model)
     rng = _Random(*others)
     try:
         yield
     finally:
         rng.restore()
-        for module in kept:
-            module.restore()
-        with torch.no_grad():
-            for (p, version, grad, flag), value in zip(parameters, values, strict=True):
-                if p._version != version:
-                    p.copy_(value)
-                p.grad, p.requires_grad = grad, flag
+        kept.restore()
 
 
 class _Kept:
-    """One module's mode, buffers and plain attributes."""
+    """Everything that can be reached from a module, each object once."""
 
-    def __init__(self, module: nn.Module) -> None:
-        self.module, self.training = module, module.training
-        self.parameters = dict(module._parameters)
-        self.buffers = {n: (b, None if b is None else _copied(b)) for n, b in _buffers(module)}
-        plain = {n: v for n, v in vars(module).items() if n not in MANAGED}
-        self.plain = {name: (value, _copied(value)) for name, value in plain.items()}
+    def __init__(self) -> None:
+        self.seen: dict[int, object] = {}  # holds them, so that no id is given to another
+        self.undo: list[Undo] = []
 
     def restore(self) -> None:
-        module = self.module
-        module.training = self.training
-        module._parameters.update(self.parameters)
-        for name, (buffer, value) in self.buffers.items():
-            if buffer is not None and value is not None and not _same(buffer, value):
-                with torch.no_grad():
-                    buffer.copy_(value)
-            module._buffers[name] = buffer
-        for name in [n for n in vars(module) if n not in MANAGED and n not in self.plain]:
-            del module.__dict__[name]
-        for name, (value, copied) in self.plain.items():
-            module.__dict__[name] = value
-            if isinstance(value, Tensor) and not _same(value, copied):
-                with torch.no_grad():
-                    value.copy_(copied)
-            elif isinstance(value, list):
-                value[:] = copied
-            elif isinstance(value, dict | set) and value is not copied:
-                value.clear()
-                value.update(copied)
+        # a module's own dictionaries come before the tensors in them, and modes come last
+        for step in self.undo:
+            step()
+
+    def module(self, model: nn.Module) -> None:
+        # modules() first: those of TorchScript are not in the dictionary of the one above
+        for module in model.modules():
+            if self._is_new(module):
+                held = vars(module)
+                self.undo.append(_dictionary(held))
+                for value in list(held.values()):
+                    self.value(value)
+                self.undo.append(_mode(module, module.training))
+        for tensor in (*model.parameters(), *model.buffers()):
+            self.value(tensor)
+
+    def value(self, value: Any) -> None:
+        """Keep what a forward pass could change in place in an attribute's value."""
+        if isinstance(value, nn.Module):
+            if id(value) not in self.seen:
+                self.module(value)
+        elif isinstance(value, Tensor):
+            if self._is_new(value):
+                self.undo.append(_tensor(value))
+                if value.is_leaf and value.grad is not None:
+                    self.value(value.grad)
+        elif isinstance(value, tuple | frozenset):
+            for part in value:
+                self.value(part)
+        elif isinstance(value, dict | list | deque | set | np.ndarray):
+            if self._is_new(value):
+                self._container(value)
+        elif (undo := _generator(value)) is not None and self._is_new(value):
+            self.undo.append(undo)
+
+    def _container(self, value: Any) -> None:
+        if isinstance(value, np.ndarray):
+            self.undo.append(_array(value))
+            return
+        if isinstance(value, dict):
+            self.undo.append(_dictionary(value))
+        elif isinstance(value, set):
+            self.undo.append(_set(value))
+        else:
+            self.undo.append(_list(value))
+        for part in list(value.values() if isinstance(value, dict) else value):
+            self.value(part)
+
+    def _is_new(self, value: object) -> bool:
+        if id(value) in self.seen:
+            return False
+        self.seen[id(value)] = value
+        return True
 
 
-def _buffers(module: nn.Module) -> list[tuple[str, Tensor | None]]:
-    return list(module._buffers.items())
+def _mode(module: nn.Module, training: bool) -> Undo:
+    def undo() -> None:
+        if module.training != training:
+            module.training = training
+
+    return undo
 
 
-def _copied(value: Any) -> Any:
-    """A copy of what a forward pass could change in place; anything else is kept by reference."""
-    if isinstance(value, Tensor):
-        return value.detach().clone()
-    return value.copy() if type(value) in (list, dict, set) else value
+def _dictionary(held: MutableMapping[Any, Any]) -> Undo:
+    items = list(held.items())
+
+    def undo() -> None:
+        now = list(held.items())
+        if [(k, id(v)) for k, v in now] != [(k, id(v)) for k, v in items]:
+            held.clear()
+            held.update(items)
+
+    return undo
+
+
+def _list(held: list[Any] | deque[Any]) -> Undo:
+    items = list(held)
+
+    def undo() -> None:
+        if list(map(id, held)) != list(map(id, items)):
+            held.clear()
+            held.extend(items)
+
+    return undo
+
+
+def _set(held: set[Any]) -> Undo:
+    items = held.copy()
+
+    def undo() -> None:
+        held.clear()
+        held.update(items)
+
+    return undo
+
+
+def _array(held: np.ndarray) -> Undo:
+    copied = held.copy()
+
+    def undo() -> None:
+        if held.tobytes() != copied.tobytes() and held.flags.writeable:
+            held[...] = copied
+
+    return undo
+
+
+def _tensor(held: Tensor) -> Undo:
+    """Bytes, memory, flag and gradient of one tensor; the gradient's own bytes are kept apart."""
+    # .data: to put bytes back is no new version, of which autograd would complain
+    place, copied = held.data, held.detach().clone()
+    flag = held.requires_grad
+    grad = held.grad if held.is_leaf else None
+
+    def undo() -> None:
+        with torch.inference_mode(held.is_inference()), torch.no_grad():
+            if not _in_place(held, place):
+                held.data = place
+            if not _same(place, copied):
+                place.copy_(copied)
+        if held.is_leaf:
+            if held.grad is not grad:
+                held.grad = grad
+            if held.requires_grad != flag:
+                held.requires_grad = flag
+
+    return undo
+
+
+def _in_place(held: Tensor, place: Tensor) -> bool:
+    """Whether a tensor is where it was; of a layout without a place nothing is known."""
+    if held.layout != torch.strided or held.is_meta or held.is_nested:
+        return True
+    here, there = (
+        (t.dtype, t.device, t.data_ptr(), tuple(t.shape), t.stride()) for t in (held, place)
+    )
+    return here == there
 
 
 def _same(a: Tensor, b: Tensor) -> bool:
-    if a.shape != b.shape or a.dtype != b.dtype or a.is_meta:
+    """Whether two tensors of one shape have the same bytes: −0 is not 0, and a NaN is itself."""
+    if a.is_meta:
+        return True
+    if a.layout != torch.strided or a.is_nested or a.is_quantized:
         return False
-    return torch.equal(a, b) or bool(((a == b) | ((a != a) & (b != b))).all())
+    one, two = (t.contiguous().reshape(-1).view(torch.uint8) for t in (a, b))
+    return torch.equal(one, two)
+
+
+def _generator(value: object) -> Undo | None:
+    """Puts back a generator of torch, numpy or Python; None for anything else."""
+    if isinstance(value, torch.Generator):
+        state = value.get_state()
+        return lambda: value.set_state(state)
+    if isinstance(value, np.random.Generator):
+        numpy_state = value.bit_generator.state
+        return lambda: setattr(value.bit_generator, "state", numpy_state)
+    if isinstance(value, np.random.RandomState):
+        legacy = value.get_state()
+        return lambda: value.set_state(legacy)
+    if isinstance(value, random.Random):
+        python = value.getstate()
+        return lambda: value.setstate(python)
+    return None
 
 
 class _Random:
@@ -117,7 +230,7 @@ class _Random:
         self.torch = torch.get_rng_state()
         self.devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
         self.mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
-        self.own = [(g, g.get_state()) for other in others for g in _generators(other)]
+        self.own = [undo for other in others for undo in _generators(other)]
 
     def restore(self) -> None:
         random.setstate(self.python)
@@ -127,18 +240,20 @@ class _Random:
             torch.cuda.set_rng_state_all(self.devices)
         if self.mps is not None:
             torch.mps.set_rng_state(self.mps)
-        for generator, state in self.own:
-            generator.set_state(state)
+        for undo in self.own:
+            undo()
 
 
-def _generators(other: object) -> list[torch.Generator]:
-    """The generators of a loader, of its sampler and of that of its batches."""
-    found: list[torch.Generator] = []
-    for path in ((), ("sampler",), ("batch_sampler",), ("batch_sampler", "sampler")):
+def _generators(other: object) -> list[Undo]:
+    """The generators of a loader, of its samplers and of its data set, or of a data set itself."""
+    found: list[Undo] = []
+    paths = ((), ("sampler",), ("batch_sampler",), ("batch_sampler", "sampler"), ("dataset",))
+    for path in paths:
         owner: object = other
         for name in path:
             owner = getattr(owner, name, None)
-        generator = getattr(owner, "generator", None)
-        if isinstance(generator, torch.Generator) and all(generator is not g for g in found):
-            found.append(generator)
+        for value in list(getattr(owner, "__dict__", {}).values()):
+            undo = _generator(value)
+            if undo is not None:
+                found.append(undo)
     return found
