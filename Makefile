@@ -4,7 +4,7 @@
 # make lock   resolve requirements.in anew             make clean  remove what was built
 # make pdf    print the book, and each chapter, into _build/pdf
 # make mutants N=90 SEED=0    small changes of the library: which ones do the tests not notice?
-# make soak   chapters under unlikely parameters and seeds, sweeps that are killed: hours
+# make soak   chapters under unlikely parameters and seeds, sweeps and builds that are killed: hours
 # Each command makes the environment .venv first, from the pins in requirements.lock.
 
 SHELL := bash
@@ -67,7 +67,7 @@ mutants: setup
 # SOAK narrows it: make soak SOAK="lemma_4_1 --kinds smallest,lists". KILLS are those of a sweep.
 KILLS ?= 100
 soak: setup
-	@LOWDIM_KILLS=$(KILLS) $(BIN)/python -m pytest -q --import-mode=importlib -k killed tests/publish/sweeps
+	@LOWDIM_KILLS=$(KILLS) LOWDIM_BUILDS=20 $(BIN)/python -m pytest -q --import-mode=importlib -k killed tests/publish
 	@$(BIN)/python tools/soak.py --workers $(WORKERS) $(SOAK)
 
 # Installs what requirements.in asks for into .venv and writes down all that came with it.

@@ -25,7 +25,17 @@ HTML = Path("_build", "html")
 MADE = Path("_build", "html.made")  # of what the pages were made, and which they are
 SOURCES = ("book", "notebooks", "lib", RECORDS)
 FRESH, OLD = "fresh-", "old-"  # how the names of passing folders beside it begin
-JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+PARENT = "LOWDIM_PARENT"
+JUPYTER_BOOK = f"""
+import os, threading, time
+def end_with_parent():
+    while os.getppid() == int(os.environ["{PARENT}"]):
+        time.sleep(0.5)
+    os._exit(1)
+threading.Thread(target=end_with_parent, daemon=True).start()
+from jupyter_book.cli.main import main
+main()
+"""
 STRICT = ("--all", "-W", "-n", "--keep-going")
 """Always ``--all``: without it a second strict build passes over what the first complained of."""
 BUILDER = ("--builder", "custom", "--custom-builder", "html")
@@ -178,7 +188,8 @@ def _environment(root: Path) -> dict[str, str]:
     # jupyter-book finds its helpers by name, so the environment's own programs come first.
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     paths = os.pathsep.join(filter(None, [str(root / "lib"), os.environ.get("PYTHONPATH", "")]))
-    return os.environ | {"PATH": programs, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"}
+    settings = {"PATH": programs, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"}
+    return os.environ | settings | {PARENT: str(os.getpid())}
 
 
 def _say(message: str) -> None:
