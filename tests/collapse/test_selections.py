@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from lowdim.collapse.linear import shrinkage
-from lowdim.collapse.selections import descended, edge, hessian, selections, strengths
+from lowdim.collapse.selections import around, descended, edge, hessian, selections, strengths
 from lowdim.seeds import generator
 
 
@@ -42,6 +42,27 @@ def test_minima_are_where_the_hessian_has_no_negative_eigenvalue(depth: int) -> 
 def test_the_weak_direction_alone_is_a_strict_saddle() -> None:
     high = strengths(1.0, 0.1, 4)[1]
     assert float(hessian((2.0, 1.0), (0.0, high), 0.1, 4)[0]) == pytest.approx(-1.139, abs=1e-3)
+
+
+@pytest.mark.parametrize("depth", [3, 4, 5])
+def test_near_a_minimum_the_chain_rises_from_its_value_to_the_objective(depth: int) -> None:
+    moments = (2.0, 1.0, 0.5)
+    for s in selections(moments, 0.1, depth):
+        chain = around(moments, s.kept, 0.1, depth, count=6, size=1e-3, seed=1)
+        rises = bool((chain.diff(dim=0) > -1e-13).all())
+        # The last two steps hold everywhere; the first is what a minimum is.
+        assert bool((chain[1:].diff(dim=0) > -1e-13).all())
+        assert rises or not s.minimum
+    weak = (0.0, strengths(1.0, 0.1, depth)[1], 0.0)
+    chain = around(moments, weak, 0.1, depth, count=6, size=1e-3, seed=1)
+    assert bool((chain[1] < chain[0]).all())
+
+
+def test_far_from_the_selection_the_first_value_is_its_objective() -> None:
+    kept = (strengths(2.0, 0.1, 4)[1], 0.0)
+    chain = around((2.0, 1.0), kept, 0.1, 4, count=2, size=0.0, seed=0)
+    by_hand = 2 * (1 - kept[0]) ** 2 + 1 + 0.1 * 4 * kept[0] ** 0.5
+    np.testing.assert_allclose(chain, by_hand, rtol=1e-12)
 
 
 def test_descents_end_at_minima() -> None:

@@ -18,7 +18,7 @@ from torch import Tensor
 from lowdim import checks
 from lowdim.seeds import generator
 
-__all__ = ["Selection", "descended", "edge", "hessian", "selections", "strengths"]
+__all__ = ["Selection", "around", "descended", "edge", "hessian", "selections", "strengths"]
 
 
 def edge(depth: int) -> tuple[float, float]:
@@ -136,6 +136,49 @@ def hessian(moments: Sequence[float], kept: Sequence[float], lam: float, depth: 
 
     H = torch.autograd.functional.hessian(value, W.flatten())
     return torch.linalg.eigvalsh((H + H.mT) / 2)
+
+
+def around(
+    moments: Sequence[float],
+    kept: Sequence[float],
+    lam: float,
+    depth: int,
+    *,
+    count: int,
+    size: float,
+    seed: int,
+) -> Tensor:
+    """Four values (4, count) that rise at points close enough to a local minimum.
+
+    The objective at the selection; Σ g(s) at random points ``size`` away in every entry, with
+    g(s) = m (1 - s)² + λ L s^(2/L) and s the singular values of the product, cut at one; the same
+    with the true penalty; the objective there. S is diagonal, with falling moments.
+
+    Examples
+    --------
+    >>> high = strengths(1.0, 0.1, 4)[1]
+    >>> chain = around((1.0, 0.2), (high, 0.0), 0.1, 4, count=5, size=1e-3, seed=0)
+    >>> bool((chain.diff(dim=0) > 0).all())
+    True
+    """
+    m, t = (torch.tensor(values, dtype=torch.float64) for values in (moments, kept))
+    d = len(m)
+    noise = generator(seed, depth, "around").standard_normal((depth, count, d, d))
+    W = torch.diag(t ** (1 / depth)) + size * torch.from_numpy(noise)
+    theta = torch.eye(d, dtype=torch.float64).expand(count, d, d)
+    for layer in W:
+        theta = layer @ theta
+    s = torch.linalg.svdvals(theta).clamp_max(1)
+
+    def sums(strength: Tensor) -> tuple[Tensor, Tensor]:
+        price = lam * depth * strength ** (2 / depth)
+        return (m * (1 - strength) ** 2).sum(-1), price.sum(-1)
+
+    loss, price = sums(s)
+    penalty = lam * W.square().sum((0, 2, 3))
+    left = torch.eye(d, dtype=torch.float64) - theta
+    objective = (left.square() * m).sum((1, 2)) + penalty
+    return torch.stack([sum(sums(t)) + 0 * loss, loss + price, loss + penalty, objective])
 
 
 def descended(
