@@ -373,6 +373,8 @@ def run(
             for change in shares[number]:
                 mine[change] = bench.outcome(change)
                 bar.update()
+                if mine[change] != "noticed":  # told at once: whoever stops it has the list
+                    bar.write(f"{mine[change]}: {change}", file=sys.stderr)
             return mine
 
         for number in range(workers):
