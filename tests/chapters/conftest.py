@@ -57,7 +57,7 @@ class ChapterFile(IPyNbFile):
             self.nb = prepared(chapter)
             self.parameters = references.ci_values(chapter)
             self.reference = references.load(chapter)
-            self.trains = references.trains(chapter)
+            self.trains = references._trains(chapter)
         except (chapters.UsageError, references.ReferenceProblem) as problem:
             raise self.CollectError(str(problem)) from None
         cells, expected = references.check_cells(self.nb), self.reference["cells"]

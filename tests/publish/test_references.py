@@ -54,7 +54,7 @@ def test_what_is_trained_has_room_and_a_factor_is_noticed(value, share):
 
 
 def test_chapters_that_follow_gradients_are_told_from_those_that_do_not():
-    found = {name: references.trains(chapters.load(name)) for name in (
+    found = {name: references._trains(chapters.load(name)) for name in (
         "preserve/lemma_4_1", "collapse/theorem_5_4", "preserve/learned_weights",
         "hashing/natural_images", "hashing/recovering_gamma",
     )}  # fmt: skip
