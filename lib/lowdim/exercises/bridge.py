@@ -44,6 +44,41 @@ def check_between(between: Callable[[Tensor, int, float], Any]) -> None:
             )
 
 
+@checker
+def check_still(still: Callable[..., Any]) -> None:
+    """Exercise 2 of Your network: whether measuring left a network as it was, told bit by bit.
+
+    Examples
+    --------
+    >>> check_still(lambda before, after: True)
+    'Not yet: a weight that moved by one bit is not seen.'
+    """
+    weight = torch.tensor([1.0, -2.0, 0.5])
+    state = {"weight": weight, "count": torch.tensor(3)}
+
+    def copy() -> dict[str, Tensor]:
+        return {name: value.clone() for name, value in state.items()}
+
+    wants(still(state, copy()) is True, "two equal states are told apart, or the answer is no bool")
+    bit = copy()
+    bit["weight"][0] = torch.nextafter(bit["weight"][0], torch.tensor(2.0))
+    wants(still(state, bit) is False, "a weight that moved by one bit is not seen")
+    counted = copy()
+    counted["count"] += 1
+    wants(still(state, counted) is False, "a count of batches that went up is not seen")
+    lacking = copy()
+    del lacking["count"]
+    wants(still(state, lacking) is False, "an entry that is gone is not seen")
+    more = {**copy(), "mean": torch.zeros(1)}
+    wants(still(state, more) is False, "an entry that is new is not seen")
+    zero = {"mean": torch.tensor([0.0, 1.0])}
+    sign = {"mean": torch.tensor([-0.0, 1.0])}
+    wants(still(zero, sign) is False, "a zero that became −0 is not seen")
+    nan = {"weight": torch.tensor([float("nan"), 1.0])}
+    same = {"weight": nan["weight"].clone()}
+    wants(still(nan, same) is True, "a NaN that stayed where it was counts as a change")
+
+
 def _turns(n: int, K: int, turn: float) -> list[list[tuple[int, int, float]]]:
     """Spaces by the pairs (i, j, squared sine) in which e_i is turned towards e_j, both ends."""
     whole, part = int(turn), turn - int(turn)
