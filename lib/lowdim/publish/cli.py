@@ -14,6 +14,7 @@ import signal
 import sys
 import zipfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -162,6 +163,9 @@ def _parser() -> argparse.ArgumentParser:
         "-o", "--output", metavar="DIR", help="where (default: _build/sweeps/<part>/<chapter>)"
     )
     sweep.add_argument("--workers", metavar="N", type=int, help="runs at once (default: cores)")
+    sweep.add_argument(
+        "--scheduler", metavar="ADDRESS", help="a Dask cluster makes the runs: tcp://host:port"
+    )
     sweep.add_argument("--keep-notebooks", choices=("none", "failed", "all"), default="failed")
     sweep.add_argument("--limit", metavar="SECONDS", type=float, default=3600.0, help="of one run")
     sweep.add_argument("--retry", action="store_true", help="try again what failed")
@@ -350,6 +354,8 @@ def _sweep(asked: argparse.Namespace) -> int:
         raise UsageError("Give -p or --plan, not both.")
     if asked.workers is not None and asked.workers < 1:
         raise UsageError(f"--workers must be 1 or more; you gave {asked.workers}.")
+    if asked.workers is not None and asked.scheduler is not None:
+        raise UsageError("Give --workers or --scheduler, not both: a cluster has its own.")
     if not asked.limit > 0:
         raise UsageError(f"--limit must be above 0; you gave {asked.limit:g}.")
     if asked.output is not None and not asked.output.strip():
@@ -362,33 +368,42 @@ def _sweep(asked: argparse.Namespace) -> int:
     from lowdim.publish import execute, running
     from lowdim.publish.sweeps import coordinator, pools
 
-    cores = asked.workers or execute.cores()
     where = running.book_root(chapter) / "_build" / "sweeps" / chapter.name
     folder = (Path(asked.output) if asked.output else where).expanduser().resolve()
     running.check_output(folder)
     for name in sorted({str(values.get(running.DATA, "")) for values in runs} - {""}):
         running.check_data(chapter, {running.DATA: name})
     planned = coordinator.plan(chapter, runs, folder, retry=asked.retry)
-    if asked.dry_run:
-        print(planned.describe(cores))
-        return 0
-    if len(planned.todo) > plan.MANY and not asked.yes:
+    if len(planned.todo) > plan.MANY and not (asked.yes or asked.dry_run):
         raise UsageError(
             f"This would be {len(planned.todo):,} runs: see what they cost with --dry-run, and add "
             "--yes to begin."
         )
-    try:
-        found = coordinator.sweep(
-            planned,
-            folder,
-            pool=pools.Local(cores),
-            keep=asked.keep_notebooks,
-            limit=asked.limit,
-            progress=True,
-        )
-    except KeyboardInterrupt:
-        print("The same command goes on where this one stopped.", file=sys.stderr)
-        raise
+    with ExitStack() as during:
+        pool: pools.Pool
+        if asked.scheduler is None:
+            cores = asked.workers or execute.cores()
+            pool = pools.Local(cores)
+        else:
+            from lowdim.publish.sweeps import clusters
+
+            pool = during.enter_context(clusters.connected(asked.scheduler, chapter))
+            cores = pool.threads()
+        if asked.dry_run:
+            print(planned.describe(cores))
+            return 0
+        try:
+            found = coordinator.sweep(
+                planned,
+                folder,
+                pool=pool,
+                keep=asked.keep_notebooks,
+                limit=asked.limit,
+                progress=True,
+            )
+        except KeyboardInterrupt:
+            print("The same command goes on where this one stopped.", file=sys.stderr)
+            raise
     print(
         f"{found.done:,} done, {found.failed:,} failed, {found.stale:,} of an earlier state; "
         f"a verdict is not the book's in {found.differ:,}"

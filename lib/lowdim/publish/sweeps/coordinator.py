@@ -119,13 +119,13 @@ def _make(
     progress: bool,
 ) -> None:
     name = order.chapter
-    before = _state(order.root, name)
+    before = pools.touched(order.root, name)
     with (
         _Bar(name, len(order.runs), shown=progress) as bar,
         closing(pool.make(order, scratch)) as made,
     ):
         for key, told, notebook in made:
-            if _state(order.root, name) != before:
+            if pools.touched(order.root, name) != before:
                 raise Changed(
                     f"{name} or the library was edited during the sweep; what ended before is "
                     "kept, and the same command makes the rest anew."
@@ -134,23 +134,6 @@ def _make(
                 write_atomically(folder / NOTEBOOKS / f"{key}.ipynb", notebook)
             kept.put(key, planned.runs[key], **told)
             bar.step(told["state"])
-
-
-def _state(root: Path, chapter: str) -> tuple[tuple[str, int, int], ...]:
-    """A cheap sign of whether anything that decides runs was touched."""
-    paths = [
-        content.chapter_path(root, chapter),
-        root / "requirements.lock",
-        *sorted((root / "lib").rglob("*.py")),
-    ]
-    found = []
-    for path in paths:
-        try:
-            status = path.stat()
-        except FileNotFoundError:
-            continue
-        found.append((str(path), status.st_mtime_ns, status.st_size))
-    return tuple(found)
 
 
 class _Bar:

@@ -1,4 +1,4 @@
-"""Who makes the runs of a sweep: the warm workers of this machine.
+"""Who makes the runs of a sweep: the warm workers of this machine, or a cluster's.
 
 A pool takes runs by their keys and gives back what came of each, in any order. It writes nothing
 that is kept: that is the coordinator's.
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from lowdim.publish import content
 from lowdim.publish.sweeps import workers
 
 FAILED = "failed"
@@ -128,3 +129,26 @@ def lost(chapter: str, why: str, *, host: str = "") -> dict[str, Any]:
     """
     told = {"state": FAILED, "record": None, "error": f"{chapter} failed: {why}.", "tail": ""}
     return {**told, "seconds": 0.0, "host": host or socket.gethostname()}
+
+
+def touched(root: Path, chapter: str) -> tuple[tuple[str, int, int], ...]:
+    """A cheap sign of whether anything that decides runs was touched.
+
+    Examples
+    --------
+    >>> touched(Path("no-such-book"), "a/b")
+    ()
+    """
+    paths = [
+        content.chapter_path(root, chapter),
+        root / "requirements.lock",
+        *sorted((root / "lib").rglob("*.py")),
+    ]
+    found = []
+    for path in paths:
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            continue
+        found.append((str(path), status.st_mtime_ns, status.st_size))
+    return tuple(found)
