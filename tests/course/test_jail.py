@@ -17,6 +17,8 @@ from lowdim.course import _filter, _wire, jail
 from lowdim.course.jail import Limits, Outcome
 
 pytestmark = [pytest.mark.usefixtures("walls")]
+# Folders on the way to the library, where a checkout stands below /tmp.
+SHOWN = {path.parts[2] for path in jail.seen() if path.parts[1] == "tmp"}
 SMALL = Limits(seconds=2, clock=30, memory=1 << 30)
 
 
@@ -84,7 +86,7 @@ def test_only_python_and_scratch_are_there(tmp_path: Path) -> None:
     root, scratch, home = told(listing)
     expected = {path.parts[1] for path in jail.seen()} | {"course", "dev", "etc", "proc", "tmp"}
     assert set(root) - {name[1:] for name in jail.SYSTEM} == expected
-    assert scratch == [] and home is False
+    assert set(scratch) == SHOWN and home is False
     assert refused(f"return open({str(secret)!r}).read()") == "FileNotFoundError"
     assert told("import os\nreturn sorted(os.listdir('/etc'))") == sorted(
         {Path(name).name for name in jail.ETC if os.path.exists(name)}
@@ -130,7 +132,7 @@ except OSError:
     return written
 """
     assert told(fill, limits=Limits(scratch=8 << 20)) <= 8 << 20
-    assert told("import os\nreturn os.listdir('/tmp')") == []
+    assert set(told("import os\nreturn os.listdir('/tmp')")) == SHOWN
     big = "with open('/tmp/x', 'wb', 0) as file:\n    return file.write(bytes(9 << 20))"
     assert told(big, limits=Limits(file=8 << 20)) == 8 << 20
 
