@@ -305,15 +305,40 @@ def test_code_copies_clean(tab: Any, address: str, chapter: str) -> None:
     assert tab.locator("div.cell_output button.copybtn").count() == 0
 
 
-def test_a_chapter_says_how_it_was_made(tab: Any, address: str, chapter: str) -> None:
+@pytest.fixture(scope="module")
+def rows(browser: Any, address: str) -> dict[str, list[str]]:
+    """Where the links of each row of the ledger lead, by its place; opened once."""
+    context = browser.new_context(viewport=LAPTOP)
+    context.route(re.compile("mathjax"), lambda route: route.abort())
+    tab = context.new_page()
+    tab.goto(f"{address}/book/ledger.html")
+    found = tab.evaluate(
+        """() => [...document.querySelectorAll('.ledger-row')].map(
+          row => [row.id, [...row.querySelectorAll('a')].map(link => link.href)])"""
+    )
+    context.close()
+    assert len(found) == len(dict(found)) > 200
+    return dict(found)
+
+
+def test_a_chapter_says_how_it_was_made(
+    tab: Any, address: str, rows: dict[str, list[str]], chapter: str
+) -> None:
     at(tab, address, chapter)
     footer = tab.locator(".lowdim-footer")
     assert all(word in footer.inner_text() for word in ("Seed", "Run time", "torch", "Ledger"))
-    link = footer.locator("a[href*='-verdict']").first
+    links = footer.locator("a[href*='-verdict']").evaluate_all("all => all.map(e => e.href)")
+    assert links
+    for link in links:
+        page, _, place = link.partition("#")
+        assert page == f"{address}/book/ledger.html"
+        assert any(back.startswith(f"{address}/{chapter}#") for back in rows[unquote(place)]), link
+
+
+def test_the_foot_of_a_chapter_leads_to_its_rows(tab: Any, address: str) -> None:
+    tab.goto(f"{address}/notebooks/preserve/lemma_4_1.html")
+    link = tab.locator(".lowdim-footer a[href*='-verdict']").first
     place = unquote((link.get_attribute("href") or "").partition("#")[2])
     link.click()
     tab.wait_for_url(re.compile(r"/book/ledger\.html#"), wait_until="load")
-    row = tab.locator(f"[id='{place}']")
-    row.wait_for(state="attached")  # fails where there is none, and where there are several
-    link = row.locator("a").first.get_attribute("href")
-    assert link is not None and chapter.rpartition("/")[2] in link
+    tab.locator(f"[id='{place}']").wait_for(state="visible")
