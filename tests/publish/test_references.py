@@ -141,3 +141,36 @@ def test_a_reference_is_made_by_running(book):
     path = chapter.path
     path.write_text(path.read_text().replace("doubled = 2 *", "doubled = 3 *"))
     assert not references.refresh(chapters.load("preserve/weyl"), check=True)
+
+
+@given(st.floats(-1e3, 1e3), st.floats(0.1, 10), st.integers(-9, 9))
+def test_another_processor_widens_what_differs_there_and_nothing_else(value, moved, count):
+    then = {"a": value, "b": [value, 1.0], "n": count}
+    here = {"a": value, "b": [value, 1.0 + moved], "n": count + 1}
+    reference = references.tolerances(then, then, None)
+    wider = references.widened(reference, here)
+    assert not references.differences(here, wider) and not references.differences(then, wider)
+    assert wider["a"] == reference["a"] and wider["n"] == {"is": count, "within": 3}
+    assert wider["b"]["within"][0] == 0 < 2.8 * moved <= wider["b"]["within"][1]
+    assert references.widened(wider, here) == wider
+
+
+@pytest.mark.chapter
+def test_a_reference_is_widened_by_running_and_never_over_a_verdict(book):
+    book.chapter()
+    chapter = chapters.load("preserve/weyl")
+    references.refresh(chapter)
+    assert references.widen(chapter)
+    path = references.reference_path(chapter)
+    kept = json.loads(path.read_text())
+    kept["values"]["twice"]["is"] = 21
+    path.write_text(json.dumps(kept))
+    assert references.compare(chapter) and not references.widen(chapter)
+    assert references.load(chapter)["values"] == {"twice": {"is": 21, "within": 3}}
+    assert not references.compare(chapter)
+    kept["cells"][0][0]["data"]["text/plain"] += "!"
+    path.write_text(json.dumps(kept))
+    before = path.read_bytes()
+    with pytest.raises(references.ReferenceProblem, match="another verdict table"):
+        references.widen(chapter)
+    assert path.read_bytes() == before

@@ -11,7 +11,8 @@ the two are alike but for the threads). A value that does not move is held to
 :data:`EXACT`; one that moves came out of something that amplifies rounding, such as training or a
 search, and is held to what that run, and one with another seed, make of it. In chapters that train
 real numbers have at least the room :data:`TRAINED`: whatever emulation says, two real processors
-were seen to differ there.
+were seen to differ there. And where a real processor of another kind is at hand, :func:`widen` asks
+it: what is there stays, with the room that this processor's run needs as well.
 """
 
 from __future__ import annotations
@@ -242,6 +243,60 @@ def tolerances(
     return found
 
 
+def widened(
+    reference: Mapping[str, Any], said: Mapping[str, Any], *, trained: bool = False
+) -> dict[str, dict[str, Any]]:
+    """The values of a reference, with room for what they are on this, another, processor.
+
+    What agrees stays as it is; what does not gets :data:`ROOM` times the difference.
+
+    >>> widened({"a": {"is": 2.0, "within": 0.1}, "n": {"is": 3, "within": 0}}, {"a": 2.2, "n": 3})
+    {'a': {'is': 2.0, 'within': 0.6}, 'n': {'is': 3, 'within': 0}}
+    """
+    found = {}
+    for name, entry in reference.items():
+        if not _agree(said.get(name), entry["is"], entry["within"], trained=trained):
+            more, less = room(entry["is"], said.get(name)), entry["within"]
+            if isinstance(more, list):
+                less = less if isinstance(less, list) else [less] * len(more)
+                more = [max(pair) for pair in zip(more, less, strict=True)]
+            entry = {"is": entry["is"], "within": more}
+        found[name] = entry
+    return found
+
+
+def widen(chapter: Chapter) -> bool:
+    """Let the chapter's reference hold on this processor too; return whether it did already.
+
+    Raises `ReferenceProblem` if the run on this processor has another verdict table, says other
+    names, or says something else that is no number: that is more than rounding.
+    """
+    reference = load(chapter)
+    run = obtain(book_root(chapter), chapter.name, ci_values(chapter))
+    if run.error:
+        raise ReferenceProblem(f"{chapter.name} has no run to compare with: {run.error}")
+    said = _said(run.made, chapter)
+    if [kept(cell.outputs) for cell in check_cells(run.made)] != reference["cells"]:
+        raise ReferenceProblem(
+            f"{chapter.name} shows another verdict table here: that is no matter of rounding."
+        )
+    values = widened(reference["values"], said, trained=_trains(chapter))
+    torn = [name for name, entry in values.items() if entry["within"] == float("inf")]
+    if torn := sorted({*torn, *(said.keys() ^ values.keys())}):
+        raise ReferenceProblem(
+            f"{chapter.name} says {', '.join(torn)} otherwise here, and that is no matter of "
+            "rounding."
+        )
+    if values == reference["values"]:
+        return True
+    write_atomically(reference_path(chapter), _text({**reference, "values": values}))
+    return False
+
+
+def _text(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
 def measure(chapter: Chapter, *, progress: bool = False) -> str:
     """Run the chapter with its CI parameters; return the reference file's new text.
 
@@ -288,7 +343,7 @@ def measure(chapter: Chapter, *, progress: bool = False) -> str:
         "parameters": chapter.defaults | values,
         "values": found,
     }
-    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return _text(document)
 
 
 def _on_another_processor(chapter: Chapter, *, progress: bool) -> NotebookNode:
