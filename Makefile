@@ -105,14 +105,15 @@ setup: venv
 # A browser for the tests of the rendered book, from the system's package manager where that is
 # possible. Without one those tests are skipped and say so; with CI=true they fail.
 browser:
-	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+	@for name in chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable; do \
 	  if command -v $$name >/dev/null; then exit 0; fi; \
 	done; \
 	if [ "$$(id -u)" = 0 ]; then as=; elif sudo -n true 2>/dev/null; then as="sudo -n"; else as=no; fi; \
 	if command -v apt-get >/dev/null && [ "$$as" != no ]; then \
 	  echo "Installing Chromium for the browser tests"; \
 	  export DEBIAN_FRONTEND=noninteractive; \
-	  { $$as apt-get -qq update && $$as apt-get -qq install -y --no-install-recommends chromium fonts-liberation; } >/dev/null \
+	  install="$$as apt-get -qq install -y --no-install-recommends fonts-liberation"; \
+	  { $$as apt-get -qq update && { $$install chromium-headless-shell || $$install chromium; }; } >/dev/null \
 	    || echo "Chromium could not be installed; the browser tests will say so." >&2; \
 	else \
 	  echo "There is no Chromium, and no way to install it from here; the browser tests will say so." >&2; \

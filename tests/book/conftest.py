@@ -6,16 +6,16 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lowdim.publish.site.pdf import BROWSERS
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -24,6 +24,10 @@ FLAGS = (
     "--disable-sync",
     "--disable-component-update",
 )
+
+# Kept when the page has answered to a new size: its scripts wait 150 ms of its own clock for more.
+SETTLED = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
+  () => setTimeout(done, 250))))"""
 
 
 def _pages(folder: str = "") -> list[str]:
@@ -43,6 +47,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for name, folder in (("page", ""), ("chapter", "notebooks/")):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, _pages(folder) or ["nothing-built"])
+
+
+@pytest.fixture(scope="session")
+def settled() -> Callable[[Any], None]:
+    """Wait until the page in a tab has answered to a new size, however busy the machine is."""
+    return lambda tab: tab.evaluate(SETTLED)
 
 
 @pytest.fixture(scope="session")
@@ -75,9 +85,9 @@ def address(html: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """The system's Chromium. Without one: skipped with the reason, or a failure in CI."""
-    path = next(filter(None, map(shutil.which, NAMES)), None)
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
-        reason = f"no browser: none of {', '.join(NAMES)} is on the PATH"
+        reason = f"no browser: none of {', '.join(BROWSERS)} is on the PATH"
         if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
             pytest.fail(reason, pytrace=False)
         pytest.skip(reason)

@@ -119,6 +119,19 @@ PALE = """() => {
   return [count, wrong];
 }"""
 
+# Links in running text that only their colour tells from it; the signs beside titles are no text.
+UNMARKED = """() => [...document.querySelectorAll('.bd-article a[href]')].filter(a => {
+  const text = a.parentElement.closest('p, li, dd, td, figcaption');
+  if (!text || a.matches('.headerlink, .box-link') || !a.textContent.trim()) return false;
+  if (!a.checkVisibility() || text.textContent.trim() === a.textContent.trim()) return false;
+  for (let e = a; e !== text; e = e.parentElement) {
+    const style = getComputedStyle(e);
+    if (style.textDecorationLine.includes('underline') || style.borderBottomStyle !== 'none')
+      return false;
+  }
+  return true;
+}).map(a => a.outerHTML.slice(0, 120))"""
+
 SCHEME = """name => {
   document.documentElement.dataset.mode = name;
   document.documentElement.dataset.theme = name;
@@ -153,7 +166,9 @@ def tab(browser: Any) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def visit(browser: Any, address: str) -> Iterator[Callable[[str], dict[str, Any]]]:
+def visit(
+    browser: Any, address: str, settled: Callable[[Any], None]
+) -> Iterator[Callable[[str], dict[str, Any]]]:
     """One visit to a page, with all that was seen there; later calls give the same visit."""
     seen: dict[str, dict[str, Any]] = {}
     context = browser.new_context(viewport=LAPTOP, reduced_motion="reduce", color_scheme="light")
@@ -176,8 +191,9 @@ def visit(browser: Any, address: str) -> Iterator[Callable[[str], dict[str, Any]
             for scheme in ("light", "dark"):
                 tab.evaluate(SCHEME, scheme)
                 found["texts"], found[scheme] = tab.evaluate(PALE)
+                found[f"unmarked {scheme}"] = tab.evaluate(UNMARKED)
             tab.set_viewport_size(PHONE)
-            tab.wait_for_timeout(150)  # for what answers to the new size
+            settled(tab)
             found["too wide"] = tab.evaluate(TOO_WIDE)
             tab.close()
             seen[page] = found
@@ -218,6 +234,7 @@ def test_a_page_fits_a_phone(visit: Callable, page: str) -> None:
 def test_a_page_is_legible(visit: Callable, page: str, scheme: str) -> None:
     assert visit(page)["texts"] > 20
     assert visit(page)[scheme] == []
+    assert visit(page)[f"unmarked {scheme}"] == []
 
 
 def test_the_checks_see_what_they_look_for(tab: Any) -> None:
@@ -226,8 +243,11 @@ def test_the_checks_see_what_they_look_for(tab: Any) -> None:
         "<article class='bd-article'>$<div class='math'>x</div>"
         "<p style='width:4000px'>wide</p><p style='margin-left:-50px'>cut</p>"
         "<div class='lowdim-table' style='overflow-x:auto;width:50px'>"
-        "<table><tr><td style='min-width:99px'>far</td></tr></table></div></article></main>"
+        "<table><tr><td style='min-width:99px'>far</td></tr></table></div>"
+        "<p>See <a href='#'>there</a> or <a href='#' style='text-decoration:none'>here</a>, "
+        "<a class='headerlink' href='#' style='text-decoration:none'>#</a></p></article></main>"
     )
+    assert [found[-8:] for found in tab.evaluate(UNMARKED)] == ["here</a>"]
     assert len(tab.evaluate(SCROLLED)) == 1
     assert len(tab.evaluate(RAW)) == 3  # not set, a delimiter, raw
     assert len(tab.evaluate(TOO_WIDE)) == 3  # the page, what makes it so wide, what is cut off

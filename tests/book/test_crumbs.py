@@ -60,12 +60,13 @@ def test_a_box_has_a_sign_to_link_to(tab: Any, address: str, place: str) -> None
     box = tab.locator(f".bd-article {place}:visible").first
     sign = box.locator("a.box-link, a.headerlink").first
     sign.focus()
-    tab.wait_for_timeout(250)
-    assert sign.evaluate("e => getComputedStyle(e).visibility") == "visible"
-    assert sign.evaluate("e => Number(getComputedStyle(e).opacity)") == 1
+    shown = (
+        "e => getComputedStyle(e).visibility === 'visible' && getComputedStyle(e).opacity === '1'"
+    )
+    tab.wait_for_function(shown, arg=sign.element_handle())
     target = sign.get_attribute("href").removeprefix("#")
     assert tab.locator(f"[id='{target}']").count() == 1
     sign.evaluate("e => e.blur()")
     box.hover(position={"x": 20, "y": 8})
-    tab.wait_for_timeout(250)
-    assert sign.evaluate("e => getComputedStyle(e).visibility") == "visible"
+    visible = "e => getComputedStyle(e).visibility === 'visible'"
+    tab.wait_for_function(visible, arg=sign.element_handle())

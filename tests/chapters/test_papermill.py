@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
-from lowdim.publish import chapters, records, running
+from lowdim.publish import chapters, records, running, words
+
+spec = importlib.util.spec_from_file_location(
+    "chapters_soak", Path(__file__).resolve().parents[2] / "tools" / "soak.py"
+)
+soak = importlib.util.module_from_spec(spec)
+sys.modules[spec.name] = soak
+spec.loader.exec_module(soak)
 
 
 def names() -> list[str]:
@@ -34,3 +43,6 @@ def test_runs_with_preset_small(name: str, tmp_path: Path) -> None:
     assert sorted(claim["id"] for claim in record["claims"]) == sorted(chapter.claims)
     assert made.page.stat().st_size > 0
     assert made.notebook.stat().st_size > 0
+    text = chapter.path.read_text(encoding="utf-8")
+    told = soak.sentences(text, words.values_of(record))
+    assert [(line, problem) for line, _, problem in told if problem] == []

@@ -19,6 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lowdim.publish import nursery
+
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
@@ -77,8 +79,11 @@ def manager_class(base: type, added: Mapping[str, str], *, watch: Watch | None =
 
     class Specs(KernelSpecManager):
         def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+            warm = nursery.command({**os.environ, **added})
             return KernelSpec(
-                argv=make_ipkernel_cmd(executable=sys.executable),
+                argv=[*warm, "-f", "{connection_file}"]
+                if warm
+                else make_ipkernel_cmd(executable=sys.executable),
                 display_name="Python 3",
                 language="python",
                 env=dict(added),

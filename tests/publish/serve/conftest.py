@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lowdim.publish.site.pdf import BROWSERS
 
 LOWDIM = [sys.executable, "-c", "import sys; from lowdim.publish.cli import main; sys.exit(main())"]
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>
 <body><main><article><h1>{title}</h1><p>As it was built.</p></article></main></body></html>
@@ -139,9 +139,9 @@ def served(book, mark: Path) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """The system's Chromium. Without one: skipped with the reason, or a failure in CI."""
-    path = next(filter(None, map(shutil.which, NAMES)), None)
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
-        reason = f"no browser: none of {', '.join(NAMES)} is on the PATH"
+        reason = f"no browser: none of {', '.join(BROWSERS)} is on the PATH"
         if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
             pytest.fail(reason, pytrace=False)
         pytest.skip(reason)
