@@ -9,8 +9,8 @@ from one that has loaded torch, with a limit of time; a change that never ends c
 Tests that fail are run once without any change, to see who is at fault (not with ``--green``).
 What survives is listed with its place; what changes nothing that matters stands in
 ``tools/equivalents.yml`` with the reason, and does not count. Tests of whole chapters and of the
-built book are left out: they would notice much, late. So are modules that only draw, whose judge is
-the eye, and options that say how Python is to check.
+built book are left out: they would notice much, late. So are modules and calls that only draw,
+whose judge is the eye, and options that say how Python is to check.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ OPERATORS: dict[type[ast.AST], tuple[str, str]] = {
 }  # fmt: skip
 LEFT_OUT = ("chapters", "book")  # folders of tests that run or read whole chapters
 DRAWN = re.compile(r"pictures$|portraits|^plots$|^_?drawing$|cover$|^moving_")
+PENS = ("ax", "axes", "axis", "fig", "figure", "panel")
 HEAVY = (
     "IPython.display", "hypothesis", "matplotlib.pyplot", "nbformat", "numpy", "pytest",
     "scipy.linalg", "scipy.optimize", "scipy.stats", "sklearn.linear_model", "sympy", "torch",
@@ -159,6 +160,8 @@ def _walk(tree: ast.AST) -> Iterator[ast.AST]:
                 continue
             if isinstance(child, ast.Assign) and _is_alias(child):
                 continue
+            if isinstance(child, ast.Call) and _draws(child):
+                continue
             yield child
             yield from _walk(child)
 
@@ -168,6 +171,14 @@ def _is_alias(node: ast.Assign) -> bool:
     names = [target.id for target in node.targets if isinstance(target, ast.Name)]
     types = isinstance(node.value, ast.BinOp | ast.Subscript)
     return types and bool(names) and all(re.fullmatch(r"[A-Z][a-z]\w*", name) for name in names)
+
+
+def _draws(node: ast.Call) -> bool:
+    """A call of an axis or a figure, ``ax.set(xlim=(0, 1))``."""
+    called = node.func
+    while isinstance(called, ast.Attribute | ast.Subscript):
+        called = called.value
+    return isinstance(called, ast.Name) and called.id in PENS and called is not node.func
 
 
 def _other(value: bool | int | float) -> str:

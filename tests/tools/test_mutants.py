@@ -29,6 +29,8 @@ def f(x: int | float, é="2 < 3") -> "int | None":
     """Is 1 < 2?"""
     if not x >= -1 and len("ü") == 1:  # 1 + 1
         raise ValueError(f"{x + 1} is more than {2 * 2}")
+    ax.set(xlim=(0, 1 + 1))
+    axes[0, 0].plot(x - 1)
     return list(zip([x ** 2], [True], strict=True))
 '''
 
