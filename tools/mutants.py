@@ -55,6 +55,7 @@ HEAVY = (
     "scipy.linalg", "scipy.optimize", "scipy.stats", "sklearn.linear_model", "sympy", "torch",
     "torch._dynamo", "yaml",
 )  # fmt: skip
+ROOM = 2  # steps of imports that a test of the same room is taken to be away
 CHECKS = ("strict", "frozen", "slots", "kw_only")
 
 
@@ -225,7 +226,10 @@ def _imports(file: Path, root: Path) -> frozenset[str]:
 
 
 def other_tests(root: Path, path: str) -> list[str]:
-    """What is tried on a survivor: tests that reach the module, the nearest and smallest first."""
+    """What is tried on a survivor: tests that reach the module, and those of its room.
+
+    The nearest come first, and among them the smallest.
+    """
     importers: dict[str, set[str]] = {}
     for file in (root / "lib").rglob("*.py"):
         for imported in _imports(file, root):
@@ -235,6 +239,7 @@ def other_tests(root: Path, path: str) -> list[str]:
         edge = {file for module in edge for file in importers.get(module, ())} - steps.keys()
         steps |= dict.fromkeys(edge, max(steps.values()) + 1)
     mine, found = set(own_tests(root, path)), []
+    room = root / "tests" / Path(path).relative_to("lib/lowdim").parts[0]
     for file in sorted((root / "tests").rglob("test_*.py")):
         name = file.relative_to(root).as_posix()
         if name in mine or file.relative_to(root / "tests").parts[0] in LEFT_OUT:
@@ -243,6 +248,8 @@ def other_tests(root: Path, path: str) -> list[str]:
         if "mark.browser" in text or "mark.book" in text or "mark.chapter" in text:
             continue
         reached = [steps[module] for module in _imports(file, root) if module in steps]
+        if file.is_relative_to(room):  # may import it by its name alone
+            reached.append(ROOM)
         if reached:
             found.append((min(reached), len(text), name))
     return [name for *_, name in sorted(found)]
@@ -272,9 +279,9 @@ class Nearest:
 
     @staticmethod
     def text(item: Any) -> str:
-        """The name of an example, or the source of a test."""
+        """The name of a test or an example, and the source of a test."""
         try:
-            return inspect.getsource(item.function)
+            return f"{item.name} {inspect.getsource(item.function)}"
         except (AttributeError, OSError, TypeError):
             return item.name
 

@@ -70,6 +70,11 @@ def test_a_module_is_judged_by_its_own_tests_first() -> None:
     others = mutants.other_tests(ROOT, "lib/lowdim/linalg/ranks.py")
     assert "tests/collapse/test_growth.py" in others and not set(own) & set(others)
     assert not [name for name in others if name.startswith(("tests/book", "tests/chapters"))]
+    # importers first, then the rest of the room, which may import by a name that is computed
+    near, far = others.index("tests/collapse/test_growth.py"), "tests/linalg/test_parallel.py"
+    assert near < others.index(far)
+    some = mutants.other_tests(ROOT, "lib/lowdim/exercises/bridge.py")
+    assert "tests/exercises/test_checking_answers.py" in some
 
 
 @pytest.fixture
