@@ -6,7 +6,8 @@ first; only if it survives these, to the other tests that reach the module, thos
 before those that import what imports it, one file at a time, for ``--patience`` seconds. Tests
 that name the changed function come first. Each is tried in a copy of the tree, in a process forked
 from one that has loaded torch, with a limit of time; a change that never ends counts as noticed.
-Tests that fail are run once without any change, to see who is at fault (not with ``--green``).
+Tests that fail are run once without any change, to see who is at fault (not with ``--green``). A
+run that is stopped reports what it has tried.
 What survives is listed with its place; what changes nothing that matters stands in
 ``tools/equivalents.yml`` with the reason, and does not count. Tests of whole chapters and of the
 built book are left out: they would notice much, late. So are modules and calls that only draw,
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import bisect
 import contextlib
 import importlib
 import inspect
@@ -31,6 +33,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +51,7 @@ OPERATORS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.And: ("and", "or"), ast.Or: ("or", "and"),
 }  # fmt: skip
 LEFT_OUT = ("chapters", "book")  # folders of tests that run or read whole chapters
+STOPPED = threading.Event()
 DRAWN = re.compile(r"pictures$|portraits|^plots$|^_?drawing$|cover$|^moving_")
 PENS = ("ax", "axes", "axis", "fig", "figure", "panel")
 HEAVY = (
@@ -110,7 +114,7 @@ def changes(source: str, path: str = "") -> list[Change]:
         return max(around)[2] if around else ""
 
     def add(start: int, end: int, new: str) -> None:
-        number = source.count("\n", 0, start) + 1
+        number = bisect.bisect_right(starts, start)
         text = lines[number - 1].strip()
         found.append(Change(path, number, start, end, source[start:end], new, text, name(number)))
 
@@ -195,7 +199,8 @@ def draw(root: Path, number: int, seed: int, only: Sequence[str] = ()) -> list[C
     every = [
         change
         for file in sorted((root / "lib").rglob("*.py"))
-        if only or not DRAWN.search(file.stem)
+        if not DRAWN.search(file.stem) or only
+        if not only or any(name.partition(":")[0] in file.as_posix() for name in only)
         for change in changes(file.read_text(encoding="utf-8"), file.relative_to(root).as_posix())
         if not only or any(name in f"{change.path}:{change.line}:" for name in only)
     ]
@@ -328,7 +333,7 @@ def attempt(
         os._exit(code)
     until = time.monotonic() + 10 * seconds
     while not (ended := os.wait4(child, os.WNOHANG))[0]:
-        if time.monotonic() > until:
+        if time.monotonic() > until or STOPPED.is_set():
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return "time", seconds
@@ -435,6 +440,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not drawn:
         print(f"mutants: no file of the library has {' or '.join(asked.only)} in its path.")
         return 2
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     found = run(
         asked.root, drawn, known=equivalents(asked.root), workers=asked.workers,
         slowest=asked.slowest, patience=asked.patience, green=asked.green,
@@ -443,7 +449,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     counted = {change: how for change, how in found.items() if how in sure}
     noticed = sum(how == "noticed" for how in counted.values())
     report = {
-        "seed": asked.seed, "drawn": len(drawn), "noticed": noticed, "counted": len(counted),
+        "seed": asked.seed, "drawn": len(found), "noticed": noticed, "counted": len(counted),
         "changes": [asdict(change) | {"outcome": how} for change, how in found.items()],
     }  # fmt: skip
     target = asked.root / asked.output
@@ -477,7 +483,6 @@ def run(
             waiting.append(change)
         else:
             outcomes[change] = f"equivalent ({why})"
-    waiting.sort(key=lambda change: change.path)  # so that a file's own tests are timed once
     pause = 0.1 if sys.stderr.isatty() else 30.0
     shares = [waiting[k::workers] for k in range(workers)]
     with (
@@ -486,20 +491,24 @@ def run(
         ThreadPoolExecutor(workers) as pool,
     ):
 
-        def work(number: int) -> dict[Change, str]:
-            bench, mine = Bench(root, Path(folder, f"tree{number}"), **options), {}
+        def work(number: int) -> None:
+            bench = Bench(root, Path(folder, f"tree{number}"), **options)
             for change in shares[number]:
-                mine[change] = bench.outcome(change)
+                how = bench.outcome(change)
+                if STOPPED.is_set():
+                    return
+                outcomes[change] = how
                 bar.update()
-                if mine[change] != "noticed":  # told at once: whoever stops it has the list
-                    bar.write(f"{mine[change]}: {change}", file=sys.stderr)
-            return mine
+                if how != "noticed":
+                    bar.write(f"{how}: {change}", file=sys.stderr)
 
         for number in range(workers):
             Path(folder, f"tree{number}").mkdir()
-        for part in pool.map(work, range(workers)):
-            outcomes |= part
-    return {change: outcomes[change] for change in drawn}
+        try:
+            list(pool.map(work, range(workers)))
+        except KeyboardInterrupt:  # what was tried is reported: a smaller sample
+            STOPPED.set()
+    return {change: outcomes[change] for change in drawn if change in outcomes}
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,23 @@ def test_survivors_are_told_and_the_tree_is_left_alone(small: Path) -> None:
     )
     code, said = tried()
     assert code == 0 and "equivalent (dead)" in said
+
+
+def test_a_run_that_is_stopped_reports_what_it_tried(small: Path) -> None:
+    begun = small / "begun"
+    (small / "tests/room/test_sums.py").write_text(
+        "import time\nfrom pathlib import Path\nfrom lowdim.room import sums\n\n\n"
+        f"def test_it():\n    Path({str(begun)!r}).touch()\n    time.sleep(600)\n"
+    )
+    command = [sys.executable, str(ROOT / "tools/mutants.py"), "--root", str(small), "--green"]
+    job = subprocess.Popen([*command, "--workers", "1"], stdout=subprocess.PIPE, text=True)
+    until = time.monotonic() + 300
+    while not begun.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    job.terminate()
+    said, _ = job.communicate(timeout=300)
+    assert job.returncode == 1 and "0 of 0 changes were noticed (0.0%), seed 0." in said
+    assert json.loads((small / "_build/mutants.json").read_text())["drawn"] == 0
 
 
 def test_what_cannot_be_drawn_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
