@@ -4,6 +4,7 @@
 # make lock   resolve requirements.in anew             make clean  remove what was built
 # make pdf    print the book, and each chapter, into _build/pdf
 # make mutants N=90 SEED=0    small changes of the library: which ones do the tests not notice?
+# make newest chapters with newer packages than the pins': which verdicts move?
 # make soak   chapters under unlikely parameters and seeds, sweeps and builds that are killed: hours
 # Each command makes the environment .venv first, from the pins in requirements.lock.
 
@@ -20,7 +21,7 @@ PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check --no-inp
 PORT ?= 8000
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: book pdf test lint format serve bench mutants soak lock clean setup venv browser jail nbgrader
+.PHONY: book pdf test lint format serve bench mutants newest soak lock clean setup venv browser jail nbgrader
 
 book: setup
 	@$(BIN)/lowdim book
@@ -63,6 +64,10 @@ N ?= 90
 SEED ?= 0
 mutants: setup
 	@$(BIN)/python tools/mutants.py -n $(N) --seed $(SEED) --workers $(WORKERS)
+
+# In an environment of its own, _build/newest. CHAPTERS narrows it: make newest CHAPTERS=lemma_4_1
+newest: setup
+	@$(BIN)/python tools/newest.py --workers $(WORKERS) $(CHAPTERS)
 
 # SOAK narrows it: make soak SOAK="lemma_4_1 --kinds smallest,lists". KILLS are those of a sweep.
 KILLS ?= 100

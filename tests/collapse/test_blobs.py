@@ -83,3 +83,22 @@ def test_cuts_of_a_line_are_the_best_of_all_partitions():
     points = np.random.default_rng(4).standard_normal((6, 8))
     expected, _ = linear.optimal_partition(torch.from_numpy(points)[:, None], 2)
     np.testing.assert_allclose(blobs.line_variation(points), expected.numpy(), atol=1e-12)
+
+
+def test_cases_fill_the_ranges_that_they_name():
+    """Up to 10^most points; up to 19 blobs, of two points or more; deviations to thirty."""
+    case = {k: v.numpy() for k, v in blobs.mixtures(40000, np.random.default_rng(0)).items()}
+    each = case["N"] / case["K"]
+    assert set(case["K"]) == set(range(1, 20))
+    assert (each.min(), case["d"].min(), case["d"].max()) == (2, 1, 999)
+    np.testing.assert_allclose(
+        [each.max(), case["u"].min(), case["u"].max()], [1e5, 0.01, 10**1.5], rtol=0.01
+    )
+    for most in (3, 8):
+        case = blobs.deviations(40000, np.random.default_rng(1), most=most)
+        case = {k: v.numpy() for k, v in case.items()}
+        assert (case["N"].min(), case["d"].min(), case["d"].max()) == (1, 1, 999)
+        standard = case["t"] / np.sqrt(2 / case["N"])  # of the mean of N squares
+        ends = [case["N"].max(), standard.min(), standard.max(), case["C"].min(), case["C"].max()]
+        np.testing.assert_allclose(ends, [10**most, 0.1, 10**0.8, 1e-3, 1], rtol=0.01)
+    assert blobs.deviations(9000, np.random.default_rng(1))["N"].max() > 9e7

@@ -403,6 +403,49 @@ def test_lists_and_pictures_must_agree(tmp_path):
             load("food101", at=tmp_path, verify=False)
 
 
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("name", ["../../secret", "/secret", "a/../../../secret"])
+def test_a_list_that_names_what_is_outside_is_refused(tmp_path, packed, name):
+    photographs(tmp_path, "oxford_pets")
+    home = tmp_path / "oxford_pets"
+    (tmp_path / "secret.jpg").write_bytes(jpeg((1, 2, 3)))
+    lists = {
+        f"annotations/{split}.txt": f"{name} 1 1 1\n".encode() for split in ("test", "trainval")
+    }
+    tar(home / "annotations.tar.gz", lists)
+    if not packed:
+        for part in ("images", "annotations"):
+            with tarfile.open(home / f"{part}.tar.gz") as archive:
+                archive.extractall(home, filter="data")
+            (home / f"{part}.tar.gz").unlink()
+    with pytest.raises(DataError, match=r"not inside it|does not hold images//secret"):
+        load("oxford_pets", at=tmp_path, verify=False)
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
+def test_an_archive_that_climbs_or_links_writes_and_reads_nothing_outside(tmp_path, rng, kind):
+    home = tmp_path / "data" / "cifar10"
+    home.mkdir(parents=True)
+    secret = tmp_path / "secret"
+    secret.write_bytes(cifar_batch(rng, 4)[1])
+    batches = {f"cifar-10-batches-py/data_batch_{k}": cifar_batch(rng, 4)[1] for k in range(1, 6)}
+    path = home / "cifar-10-python.tar.gz"
+    tar(path, {"../../climbed": b"x", "/tmp/lowdim-climbed": b"x", **batches})
+    assert len(load("cifar10", at=tmp_path / "data", verify=False).labels) == 20
+    assert sorted(left(tmp_path)) == ["data", "data/cifar10", "data/cifar10/" + path.name, "secret"]
+    assert not Path("/tmp/lowdim-climbed").exists()
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in list(batches.items())[:4]:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        link = tarfile.TarInfo("cifar-10-batches-py/data_batch_5")
+        link.type, link.linkname = kind, str(secret)
+        archive.addfile(link)
+    with pytest.raises(DataError, match="does not hold cifar-10-batches-py/data_batch_5"):
+        load("cifar10", at=tmp_path / "data", verify=False)
+
+
 def test_every_set_has_a_reader_files_and_checksums():
     assert len(catalogue.CATALOGUE) == 13
     for entry in catalogue.CATALOGUE.values():
@@ -640,6 +683,30 @@ def test_a_refused_connection_is_one_sentence(tmp_path, server, published, capsy
     assert len(said) == 1
     assert "could not be downloaded" in said[0]
     assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "where", ["usps", "usps/set.bin", "usps/.partial", "usps/.partial/set.bin"]
+)
+def test_a_link_out_of_the_folder_is_not_written_through(tmp_path, server, published, where):
+    published(f"{server}/whole/set.bin")
+    outside, folder = tmp_path / "outside", tmp_path / "data"
+    link = folder / where
+    link.parent.mkdir(parents=True)
+    if link.suffix:
+        outside.write_bytes(b"mine")
+    else:
+        outside.mkdir()
+    link.symlink_to(outside)
+    with pytest.raises(DataError, match=f"{where} is a link out of .*: remove it"):
+        images.fetch("usps", at=folder, progress=False)
+    assert outside.read_bytes() == b"mine" if link.suffix else not any(outside.iterdir())
+    assert Handler.requests == []
+    # a folder that is itself a link, to a larger disk perhaps, is the user's own choice
+    link.unlink()
+    (tmp_path / "elsewhere").symlink_to(folder)
+    (path,) = images.fetch("usps", at=tmp_path / "elsewhere", progress=False)
+    assert path.read_bytes() == CONTENT
 
 
 def test_an_interrupted_download_goes_on_next_time(tmp_path, server, published, monkeypatch):

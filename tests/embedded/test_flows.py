@@ -138,6 +138,15 @@ def test_events_are_first_times_and_stop_where_told():
     assert flows.time_until(flow, [0.0], events["never"], until=5.0) is None
 
 
+@settings(max_examples=10, deadline=None)
+@given(centre=st.floats(-0.9, 0.9), radius=st.floats(1.0, 1.05))
+def test_a_ball_may_stand_anywhere(centre, radius):
+    # w = 2 (1 - exp(-t)) from 0: it leaves the ball upwards, where w = centre + radius < 2
+    flow = Flow(np.eye(1), np.array([2.0]), depth=1)
+    found = flows.time_until(flow, [0.0], flows.leaves_ball(radius, [centre]), until=60.0)
+    np.testing.assert_allclose(found, -np.log1p(-(centre + radius) / 2), rtol=1e-6)
+
+
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**16), depth=st.integers(1, 7), width=st.integers(1, 6))
 def test_balanced_factors_are_balanced_and_multiply_to_w(seed, depth, width):

@@ -190,3 +190,21 @@ def test_steps_are_typeset_on_a_page_and_plain_in_text():
     table = Table(("ladder", *steps.table().header), [("first", *steps.table().rows[0])])
     assert "≤ √(r) ‖Z‖_2 < b" in str(table)
     assert r"\(\le \sqrt{r}\,\|Z\|_2 &lt; b\)</span>" in table._repr_html_()
+
+
+def test_the_median_loss_is_that_of_instances_with_a_positive_left_side():
+    steps = Ladder("factors")
+    steps.start("a", [0.0, 0.5, 0.5, 4.0])
+    steps.leq("b", [5.0, 1.0, 1.5, 40.0], because="they grow")
+    [step] = steps.check()
+    assert step.loss == 3.0  # of 2, 3 and 10
+    assert step.worst == 0.5 and step.worst_at == 1
+
+
+def test_a_right_side_of_zero_is_met_or_broken():
+    for left, worst in (([0.0, -1.0], 1.0), ([0.0, 1.0], float("inf"))):
+        steps = Ladder("ends")
+        steps.start("a", left)
+        steps.leq("b", [0.0, 0.0], because="zero")
+        [step] = steps.check()
+        assert step.worst == worst and step.violations == int(worst > 1)

@@ -157,6 +157,22 @@ def test_newtons_steps_finish_what_descent_began():
     assert float(found.gradient.max()) < 1e-11  # L-BFGS alone stops above 1e-9
 
 
+def test_descent_starts_at_normal_entries_of_the_stated_size(monkeypatch):
+    seen = []
+
+    def stay(core, A, B, goal, steps):
+        seen.append((A / core.ratio, np.linalg.lstsq(core.lift.T, (B * core.ratio).T)[0].T))
+        return A, B, 0
+
+    monkeypatch.setattr(f._Core, "down", stay)
+    _, p, _ = draw(1, D=40, n=40, lam=(0.3, 0.002))
+    for scale in (None, 0.1, 0.7):
+        f.descend(p, width=60, seed=3, **({} if scale is None else {"scale": scale}))
+    sizes = [(float(A.std()), float(B.std())) for A, B in seen]
+    np.testing.assert_allclose(sizes[0], sizes[1], rtol=1e-12)  # what is said is what is done
+    np.testing.assert_allclose(sizes[1:], [(0.1, 0.1), (0.7, 0.7)], rtol=0.1)
+
+
 def test_what_no_feature_sees_gets_no_weight():
     rng = np.random.default_rng(4)
     Z = torch.zeros(7, 6).double()

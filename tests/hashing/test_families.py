@@ -111,3 +111,11 @@ def test_the_picture_has_a_line_for_each_map_and_the_printed_value():
     curves = {"sine": np.ones((3, 2)), "cosine": np.full((3, 2), 2.0)}
     fig = family_pictures.ratio_by_dimension([30, 100], curves, {"sine": 26.8, "cosine": 10.79})
     assert len(fig.axes[0].get_lines()) == 8
+
+
+@pytest.mark.parametrize("per_class", [1, 12, 13, 40])
+def test_half_of_the_epochs_counts_whole_batches(per_class):
+    for classes, epochs in ((3, 1), (4, 4), (50, 7)):
+        task = families.Task(classes=classes, per_class=per_class, epochs=epochs)
+        batches = len(range(0, classes * per_class, families.BATCH))
+        assert task.half == epochs * batches // 2

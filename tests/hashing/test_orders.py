@@ -21,3 +21,22 @@ def test_medians_ranges_and_laws_are_drawn():
     dashed = next(line for line in right.lines if line.get_linestyle() == "--")
     np.testing.assert_allclose(dashed.get_ydata(), 2 * np.median(V[..., 2], 0))
     assert all(ax.get_yscale() == "log" for ax in fig.axes)
+
+
+@pytest.mark.parametrize("errors", [1.0, 2.5])
+def test_a_slope_has_so_many_standard_errors_of_the_draws(errors):
+    rng = np.random.default_rng(1)
+    x = np.array([1.0, 3.0, 10.0, 20.0])
+    y = x**-0.7 * np.exp(0.3 * rng.normal(size=(8, 4)))
+    fits = [np.polyfit(np.log(x), np.log(row), 1)[0] for row in y]
+    found = orders.slope(x, y, errors=errors)
+    assert found.value == pytest.approx(np.mean(fits))
+    assert found.error == pytest.approx(errors * np.std(fits, ddof=1) / 8**0.5)
+    if errors == 1.0:
+        assert orders.slope(x, y) == found
+    # two places and two draws are the least
+    assert orders.slope([1.0, 2.0], y[:2, :2]).value == pytest.approx(
+        np.log2(y[:2, 1] / y[:2, 0]).mean()
+    )
+    for few in (orders.slope([2.0, 2.0], y[:, :2]), orders.slope(x, y[:1])):
+        assert np.isnan(few.value) and np.isnan(few.error)

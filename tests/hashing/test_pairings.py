@@ -43,3 +43,15 @@ def test_deviations_of_random_clouds_have_a_chance():
 def test_an_odd_number_of_points_is_refused():
     with pytest.raises(ValueError, match="even number of points; r has 3"):
         pairings.deviations(torch.zeros(1, 3, 2))
+
+
+def test_clouds_are_six_points_in_the_plane_of_the_sizes_that_they_name():
+    found = pairings.clouds(20000, generator(0, 0, "clouds"))
+    assert set(found["m"].tolist()) == {6}
+    # the farthest of six normal points in the plane: half its square is the largest of six
+    # exponentials; its size is uniform on a logarithmic axis, from 1/e to e³
+    rng = generator(0, 0, "farthest")
+    farthest = torch.from_numpy(rng.exponential(size=(20000, 6)).max(1) * 2).sqrt().log()
+    rho = found["rho"].log()
+    assert abs(float(rho.mean() - farthest.mean()) - 1) < 0.05
+    assert abs(float(rho.var() - farthest.var()) - 4**2 / 12) < 0.05

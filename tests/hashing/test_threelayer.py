@@ -45,6 +45,24 @@ def test_variance_bound_at_minima_and_balance(seed):
     assert float(p.lam1 * found.A.square().sum()) == pytest.approx(float(p.lam2 * size), rel=1e-6)
 
 
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_the_variance_bound_has_the_factors_of_its_proof(n):
+    """Residuals are bounded by the loss over its smallest weight, V_mn becomes V_reg."""
+    Z = some(m=3, n=n, seed=n)
+    p = threelayer.objective(Z, 0.05, 20.0)
+    found = factored.convex(p)
+    left, right = threelayer.stationary_variance(found, n)
+    labels = torch.arange(3).repeat_interleave(n)
+    biased, unbiased = (
+        factored.within_variance(found.B @ p.features, labels, unbiased=u) for u in (False, True)
+    )
+    rank = int(torch.linalg.matrix_rank(found.A))
+    residuals = found.loss / p.weights.min() / (3 * n)  # in the mean over points
+    assert rank >= 2 and float(left) == pytest.approx(float(unbiased))
+    wanted = p.lam1 / p.lam2 * rank * residuals * unbiased / biased
+    assert float(right) ** 2 == pytest.approx(float(wanted))
+
+
 def test_measure_against_plain_loops():
     Z = some()
     B = torch.from_numpy(np.random.default_rng(2).normal(size=(2, 6)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from lowdim.hashing import factored, vanishing
+from lowdim.hashing import factored, invariance, kernels, vanishing
 
 SMALL = vanishing.Data(classes=3, points=4, latent=2, moves=3, seed=1)
 FEW = (0.1, 0.01, 0.001)
@@ -50,3 +50,21 @@ def test_four_points_are_symmetric_in_the_two_manifolds():
     assert epsilon == pytest.approx(0.5)
     assert V_y >= 0 and V_r >= 0
     assert vanishing.four_points(0.3, 18, 20)[2] == pytest.approx(2 * 0.9 * 0.1)
+
+
+@pytest.mark.parametrize(("g", "many", "copies"), [(0.3, 18, 20), (0.6, 3, 4)])
+def test_copies_of_points_are_weights_of_points(g, many, copies):
+    """The same minimum from four distinct points that count p, 1 - p, p and 1 - p."""
+    V_r, V_y, epsilon = vanishing.four_points(g, many, copies)
+    p, a = many / copies, (1 - g * g) ** 0.5
+    X = torch.tensor([[g, g, -g, -g], [a, -a, -a, a]], dtype=torch.float64)
+    labels, counts = torch.tensor([0, 0, 1, 1]), 2 * torch.tensor([p, 1 - p, p, 1 - p])
+    beta = invariance.symmetric_cost(X[:, [0, 2]], torch.tensor([[0.0], [1.0]]).double())
+    own = torch.nn.functional.one_hot(labels).T.double()
+    features = torch.linalg.cholesky(kernels.gram(X), upper=True)
+    weights = factored.class_weights(labels) * counts
+    found = factored.convex(factored.Problem(features, own, weights, epsilon / 2, epsilon / beta))
+    R = found.B @ features
+    for value, at in ((V_r, R), (V_y, found.A @ R)):
+        apart = (at[:, [0, 2]] - at[:, [1, 3]]).square().sum(0).mean()
+        assert value == pytest.approx(p * (1 - p) * float(apart), rel=1e-3, abs=1e-9)

@@ -202,3 +202,23 @@ def test_hooks_are_gone_after_a_pass_that_raised() -> None:
     with pytest.raises(Unmeasurable, match="raised RuntimeError"):
         seen(model, torch.randn(5, 3))
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
+
+
+class Doubled(nn.Module):
+    """What goes into a block is made between two layers, and no layer's output."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a = nn.Linear(3, 4)
+        self.block = nn.Sequential(nn.Linear(4, 5), nn.ReLU())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.block(2 * self.a(x))
+
+
+def test_what_goes_into_a_block_is_named_after_its_first_layer() -> None:
+    model, x = Doubled(), torch.randn(6, 3)
+    plan, found = seen(model, x)
+    before = [tap.name for tap in plan.taps if tap.name.startswith("before")]
+    assert before == ["before block.0"]
+    torch.testing.assert_close(found["before block.0"], 2 * model.a(x).detach())

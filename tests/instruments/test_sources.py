@@ -23,10 +23,23 @@ X, Y = torch.arange(14.0).reshape(7, 2), torch.tensor([0, 1, 2, 0, 1, 2, 0])
         TensorDataset(X, Y),
         DataLoader(TensorDataset(X, Y), batch_size=3),
         [(X[:3], Y[:3]), (X[3:], Y[3:])],
+        list(zip(X, Y, strict=True)),
+        list(zip(X, Y.tolist(), strict=True)),
         {"x": X, "labels": Y},
         [{"x": X[:2], "y": Y[:2]}, {"x": X[2:], "y": Y[2:]}],
     ],
-    ids=["pair", "arrays", "list", "set", "loader", "batches", "dictionary", "dictionaries"],
+    ids=[
+        "pair",
+        "arrays",
+        "list",
+        "set",
+        "loader",
+        "batches",
+        "points",
+        "whole",
+        "dictionary",
+        "dictionaries",
+    ],
 )
 def test_every_kind_of_data_is_the_same_points(data: Any) -> None:
     found = source(data, batch=3)
@@ -44,6 +57,11 @@ def test_every_kind_of_data_is_the_same_points(data: Any) -> None:
 
 def test_without_labels_there_are_none() -> None:
     assert [b.labels for b in source(X, batch=4)] == [None, None]
+    # a list of matrices has batches in it, a list of vectors has points
+    for data, sizes in ((list(X.split([3, 4])), [3, 4]), (list(X), [5, 2])):
+        found = list(source(data, batch=5))
+        assert [b.size for b in found] == sizes and all(b.labels is None for b in found)
+        assert torch.equal(torch.cat([b.inputs for b in found]), X)
 
 
 @pytest.mark.parametrize(

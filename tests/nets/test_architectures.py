@@ -172,6 +172,44 @@ def test_blocks_are_torch_s(tokens, activation: str) -> None:
             assert torch.allclose(layers[k][t], flat.T, rtol=1e-8, atol=1e-10)
 
 
+def alike(mine: torch.Tensor, theirs: torch.Tensor) -> bool:
+    """Constants where those are constant, else numbers of the same range and spread."""
+    mine, theirs = mine.detach().flatten().float(), theirs.detach().flatten().float()
+    if theirs.numel() > 1 and float(theirs.std()) == 0:
+        return bool((mine == theirs[0]).all())
+    ends, spread = (mine.abs().max() / theirs.abs().max()), mine.std() / theirs.std()
+    return abs(float(ends) - 1) < 0.1 and abs(float(spread) - 1) < 0.25
+
+
+def test_weights_begin_as_torch_s_do() -> None:
+    """Ones and zeros of normalizations and biases, ranges of everything else."""
+    torch.manual_seed(0)
+    encoder = Transformer(128, 64, 2, 96, tokens=2, heads=2)
+    weights = encoder.init(seed=1)
+    for k in range(2):
+        fresh = torch.nn.TransformerEncoderLayer(64, 2, 128)
+        own = fresh.self_attn
+        theirs = [
+            own.in_proj_weight, own.in_proj_bias, own.out_proj.weight, own.out_proj.bias,
+            fresh.norm1.weight, fresh.norm1.bias, fresh.linear1.weight, fresh.linear1.bias,
+            fresh.linear2.weight, fresh.linear2.bias, fresh.norm2.weight, fresh.norm2.bias,
+        ]  # fmt: skip
+        mine = weights[3 + 12 * k : 15 + 12 * k]
+        assert [alike(a, b) for a, b in zip(mine, theirs, strict=True)] == [True] * 12
+    first, last = torch.nn.Linear(64, 64), torch.nn.Linear(128, 96)
+    pairs = [(weights[0], first.weight), (weights[1], first.bias), (weights[-2], last.weight)]
+    assert all(alike(a, b) for a, b in pairs)
+    assert alike(weights[2], torch.empty(128).uniform_(-0.02, 0.02))
+
+    cells, lstm = Recurrent(30, 40, 2, 9).init(seed=1), torch.nn.LSTM(30, 40, 2)
+    named = [f"{name}_l{k}" for k in (0, 1) for name in ("weight_ih", "weight_hh", "bias_ih")]
+    assert all(alike(a, getattr(lstm, b)) for a, b in zip(cells, named, strict=False))
+
+    filters = Convolutional((4, 4), (40, 60), (3, 5), 9).init(seed=1)
+    for k, conv in enumerate((torch.nn.Conv2d(1, 40, (3, 5)), torch.nn.Conv2d(40, 60, (3, 5)))):
+        assert alike(filters[2 * k], conv.weight) and alike(filters[2 * k + 1], conv.bias)
+
+
 @pytest.mark.parametrize("net", NETS, ids=ids)
 def test_features_shapes_and_trials(net) -> None:
     many = net.init(trials=4, seed=7, dtype=DOUBLE)

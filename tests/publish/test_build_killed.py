@@ -1,4 +1,4 @@
-"""A build killed at any moment: the next one makes the same book, and nothing is left over."""
+"""A build killed at any moment, or out of space: the next one makes the same book, with no rest."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from lowdim.publish import build
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = int(os.environ.get("LOWDIM_BUILDS", "1"))  # make soak asks for twenty
+ROOMS = (0, 2_000_000) if KILLS > 1 else (0,)  # bytes: none at all; enough to begin with pages
 COMMAND = [
     sys.executable,
     "-c",
@@ -117,3 +118,52 @@ def test_a_build_killed_at_any_moment_is_made_up_for(whole: Path) -> None:
         assert f"Word {number}." in again["_build/html/book/index.html"]
         left = [p.name for p in (whole / "_build").iterdir() if p.name[:4] in ("fres", "old-")]
         assert left == []
+
+
+def fill(folder: Path, room: int) -> Path:
+    """A file that leaves so many bytes of a file system."""
+    ballast = folder / "ballast"
+    with ballast.open("wb") as file:
+        left = os.statvfs(folder)
+        file.truncate(0)
+        os.posix_fallocate(file.fileno(), 0, left.f_bavail * left.f_frsize - room)
+    return ballast
+
+
+def build_without_space(root: Path) -> None:
+    """What the test below does where ``_build`` is a small file system of its own."""
+    said = root.parent / "said.txt"
+    assert begin(root).wait() == 0, said.read_text()[-2000:]
+    good = pages(root)
+    for room in ROOMS:
+        write(root, f"There are {room} bytes.")
+        ballast = fill(root / "_build", room)
+        assert begin(root).wait() == 1, said.read_text()[-2000:]
+        assert pages(root) == good  # the last good book
+        assert re.search("no space left|not built", said.read_text(), re.I), said.read_text()
+        if not room:
+            assert "Traceback" not in said.read_text()
+        ballast.unlink()
+    assert begin(root).wait() == 0, said.read_text()[-2000:]
+    again = pages(root)
+    changed = {name.rpartition("/")[2] for name in good if again[name] != good[name]}
+    assert again.keys() == good.keys() and changed <= {"index.html"}
+    assert f"There are {ROOMS[-1]} bytes." in again["_build/html/book/index.html"]
+    left = [p.name for p in (root / "_build").iterdir() if p.name[:4] in ("fres", "old-")]
+    assert left == []
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="mounts with bubblewrap")
+def test_a_build_without_space_keeps_the_book_and_says_so(whole: Path) -> None:
+    (whole / "_build").mkdir(exist_ok=True)
+    mount = ["bwrap", "--dev-bind", "/", "/", "--size", "200000000", "--tmpfs", whole / "_build"]
+    inside = [sys.executable, "-P", __file__, whole]
+    settings = {"PYTHONPATH": str(ROOT / "lib")}
+    ended = subprocess.run(
+        [*mount, *inside], env=os.environ | settings, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+
+
+if __name__ == "__main__":
+    build_without_space(Path(sys.argv[1]))

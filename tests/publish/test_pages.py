@@ -290,6 +290,33 @@ def test_what_differs_between_runs_is_a_column() -> None:
     assert [row[3] for row in found[1:]] == ["1.0", "2.0"]
 
 
+def test_verdicts_that_move_with_newer_packages_are_listed() -> None:
+    first = make_record()
+    found = {
+        "chapters": 2,
+        "versions": {"numpy": ["2.4.6", "2.5.0"]},
+        "moved": [
+            {
+                "chapter": first["chapter"],
+                "claim": "preserve.lemma-4-1",
+                "before": "holds",
+                "after": "refuted",
+            }
+        ],
+        "failed": [{"chapter": "preserve/other", "error": "other failed: a | b"}],
+    }
+    page = pages.status([first], newest=found)
+    assert "2 chapters with numpy 2.5.0 for 2.4.6: 1 verdict moved." in render(page)
+    tables = [row for row in cells(render(page)) if row]
+    assert tables[-2:] == [
+        ["Lemma 4.1 — noise | and the projector", "preserve.lemma-4-1", "holds", "refuted"],
+        ["preserve/other", "–", "–", "other failed: a | b"],
+    ]
+    calm = pages.status([first], newest=found | {"moved": [], "failed": [], "versions": {}})
+    assert "2 chapters with the same packages: 0 verdicts moved." in render(calm)
+    assert len(cells(render(calm))) == len(cells(render(pages.status([first]))))
+
+
 def test_all_pages_are_written_also_with_no_records(book: Any) -> None:
     written = pages.write_all(book.root, [])
     assert [path.name for path in written] == ["ledger.md", "errata.md", "reported.md", "status.md"]

@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ def f(x: int | float, é="2 < 3") -> "int | None":
     """Is 1 < 2?"""
     if not x >= -1 and len("ü") == 1:  # 1 + 1
         raise ValueError(f"{x + 1} is more than {2 * 2}")
+    ax.set(xlim=(0, 1 + 1))
+    axes[0, 0].plot(x - 1)
     return list(zip([x ** 2], [True], strict=True))
 '''
 
@@ -66,8 +69,13 @@ def test_a_module_is_judged_by_its_own_tests_first() -> None:
     own = mutants.own_tests(ROOT, "lib/lowdim/linalg/ranks.py")
     assert own == ["lib/lowdim/linalg/ranks.py", "tests/linalg/test_ranks.py"]
     others = mutants.other_tests(ROOT, "lib/lowdim/linalg/ranks.py")
-    assert "tests/linalg/test_subspaces.py" in others and not set(own) & set(others)
+    assert "tests/collapse/test_growth.py" in others and not set(own) & set(others)
     assert not [name for name in others if name.startswith(("tests/book", "tests/chapters"))]
+    # importers first, then the rest of the room, which may import by a name that is computed
+    near, far = others.index("tests/collapse/test_growth.py"), "tests/linalg/test_parallel.py"
+    assert near < others.index(far)
+    some = mutants.other_tests(ROOT, "lib/lowdim/exercises/bridge.py")
+    assert "tests/exercises/test_checking_answers.py" in some
 
 
 @pytest.fixture
@@ -96,7 +104,7 @@ def test_survivors_are_told_and_the_tree_is_left_alone(small: Path) -> None:
     def tried() -> tuple[int, str]:  # in a process of its own: it forks
         command = [sys.executable, str(ROOT / "tools/mutants.py"), "--root", str(small)]
         ended = subprocess.run(
-            [*command, "--workers", "1", "--slowest", "8"], capture_output=True, text=True
+            [*command, "--workers", "1", "--slowest", "3"], capture_output=True, text=True
         )
         return ended.returncode, ended.stdout
 
@@ -118,6 +126,23 @@ def test_survivors_are_told_and_the_tree_is_left_alone(small: Path) -> None:
     )
     code, said = tried()
     assert code == 0 and "equivalent (dead)" in said
+
+
+def test_a_run_that_is_stopped_reports_what_it_tried(small: Path) -> None:
+    begun = small / "begun"
+    (small / "tests/room/test_sums.py").write_text(
+        "import time\nfrom pathlib import Path\nfrom lowdim.room import sums\n\n\n"
+        f"def test_it():\n    Path({str(begun)!r}).touch()\n    time.sleep(600)\n"
+    )
+    command = [sys.executable, str(ROOT / "tools/mutants.py"), "--root", str(small), "--green"]
+    job = subprocess.Popen([*command, "--workers", "1"], stdout=subprocess.PIPE, text=True)
+    until = time.monotonic() + 300
+    while not begun.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    job.terminate()
+    said, _ = job.communicate(timeout=300)
+    assert job.returncode == 1 and "0 of 0 changes were noticed (0.0%), seed 0." in said
+    assert json.loads((small / "_build/mutants.json").read_text())["drawn"] == 0
 
 
 def test_what_cannot_be_drawn_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

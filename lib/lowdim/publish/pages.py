@@ -9,6 +9,7 @@ where the book's own pages include them.
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,9 @@ from lowdim.publish.site.ledger import Choice, Facet, cite, cite_link, data, for
 from lowdim.publish.source import first_heading
 
 Record = Mapping[str, Any]
+
+NEWEST = Path("book", "records", "newest.json")
+"""Which verdicts move with newer packages than the pins', as ``make newest`` found."""
 
 _LITERAL = re.compile(r"(?<![\\$])\$(?![\s$])(?:\\.|[^$\\])+?(?<!\s)\$(?![\d$])|`[^`]+`")
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~^$&:@\"'-])")
@@ -287,8 +291,15 @@ def _agrees(value: bool | None) -> str:
     return f'<span class="verdict agrees-{word}">{shown}</span>'
 
 
-def status(records: Sequence[Record], *, sizes: Sequence[Record] = ()) -> str:
+def status(
+    records: Sequence[Record],
+    *,
+    sizes: Sequence[Record] = (),
+    newest: Mapping[str, Any] | None = None,
+) -> str:
     """Every chapter with its run time; ``sizes`` are the committed records of larger runs.
+
+    ``newest`` is what ``make newest`` found, or None if it was not run.
 
     What all runs have in common is said once at the top, what all of a table have in common once
     above it; what differs within a table is a column of it.
@@ -332,7 +343,31 @@ def status(records: Sequence[Record], *, sizes: Sequence[Record] = ()) -> str:
             for record in sizes
         ]
         lines += [*_table(head, rows, "lowdim-status lowdim-compact"), ""]
+    if newest:
+        lines += _newer(newest, {record["chapter"]: _chapter_link(record) for record in records})
     return "\n".join(lines) + "\n"
+
+
+def _newer(found: Mapping[str, Any], links: Mapping[str, str]) -> list[str]:
+    """Which verdicts moved with newer packages, and which chapters did not run there."""
+    versions = ", ".join(
+        f"{name} {new} for {old}" for name, (old, new) in found["versions"].items()
+    )
+    moved = _plural(len(found["moved"]), "verdict")
+    said = f"{_plural(found['chapters'], 'chapter')} with {versions or 'the same packages'}"
+    lines = ["## Newer packages", "", f"{text(said)}: {moved} moved.", ""]
+    rows = [
+        [each["claim"], each["before"] or "–", each["after"] or "–"] for each in found["moved"]
+    ] + [["–", "–", each["error"]] for each in found["failed"]]
+    names = [each["chapter"] for each in [*found["moved"], *found["failed"]]]
+    if rows:
+        head = ["Chapter", "Claim", "With the pins", "With newer packages"]
+        shown = [
+            [links.get(name, text(name)), *map(text, row)]
+            for name, row in zip(names, rows, strict=True)
+        ]
+        lines += [*_table(head, shown, "lowdim-status lowdim-compact"), ""]
+    return lines
 
 
 def _settings(record: Record) -> dict[str, str]:
@@ -395,12 +430,14 @@ def write_all(root: Path, records: Sequence[Record]) -> list[Path]:
     sizes = [{**kept, "title": titles.get(kept["chapter"], kept["chapter"])} for kept in sizes]
     order = list(titles)
     sizes.sort(key=lambda kept: order.index(kept["chapter"]) if kept["chapter"] in order else -1)
+    kept = root / NEWEST
+    newest = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else None
     citing = bibtex.read(root)
     contents = {
         "ledger.md": ledger(records, citing=citing),
         "errata.md": errata(records, papers=citing.papers if citing else None),
         "reported.md": reported(records),
-        "status.md": status(records, sizes=sizes),
+        "status.md": status(records, sizes=sizes, newest=newest),
     }
     if citing:
         contents[bibtex.FILE] = citing.everything(

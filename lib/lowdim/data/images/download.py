@@ -2,11 +2,13 @@
 
 A file appears under its own name only when it is whole and its checksum is right. A connection that
 breaks is taken up again with a range request. If that does not help nothing is left behind; only
-what an interrupt by the user left is kept, out of the way, and continued next time.
+what an interrupt by the user left is kept, out of the way, and continued next time. Nothing is
+written through a link that leads out of the data folder.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import requests
@@ -84,7 +86,8 @@ def fetch(
     Raises
     ------
     DataError
-        If a file cannot be had whole: one sentence, and no half file.
+        If a file cannot be had whole, or a link leads out of the folder: one sentence, and no half
+        file.
     ValueError
         If there is no such data set or split.
 
@@ -107,6 +110,7 @@ def fetch(
 
 def _one(file: File, home: Path, progress: bool) -> Path:
     part = home / ".partial" / file.name
+    _stays(home.parent, (home, home / file.name, part.parent, part))
     pooch.get_logger().setLevel("WARNING")  # there is a progress bar already
     try:
         path = pooch.retrieve(
@@ -129,6 +133,13 @@ def _one(file: File, home: Path, progress: bool) -> Path:
         raise DataError(f"{file.url} could not be downloaded: {reason}.") from error
     _tidy(home, part)
     return Path(path)
+
+
+def _stays(folder: Path, paths: Iterable[Path]) -> None:
+    """Refuse a path that a link leads out of ``folder``."""
+    for path in paths:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise DataError(f"{path} is a link out of {folder}: remove it, and fetch again.")
 
 
 def _tidy(home: Path, part: Path) -> None:

@@ -111,8 +111,13 @@ def _bytes(path: Path) -> bytes:
 
 
 def _members(path: Path, names: Iterable[str]) -> dict[str, bytes]:
-    """Some members of a folder, tar or zip, in one pass; a missing one is named."""
+    """Some members of a folder, tar or zip, in one pass; a missing one is named.
+
+    Archives are read where they are and never unpacked; links in them are no members.
+    """
     names = set(names)
+    if out := sorted(name for name in names if name.startswith("/") or ".." in name.split("/")):
+        raise DataError(f"the lists in {path} name {out[0]}, which is not inside it.")
     found: dict[str, bytes] = {}
     try:
         if path.is_dir():
