@@ -1,8 +1,8 @@
-r"""The five moving figures: what each shows for given settings.
+r"""The moving figures: what each shows for given settings.
 
 A :class:`Figure` has settings with ranges, a plane or two, scenery that does not move, and a
 function ``frame`` from settings to attributes of what moves and to the values beside the picture.
-``book/_static/js/moving_figures.js`` has the same five functions; the tests compare the two.
+``book/_static/js/moving_figures.js`` has the same functions; the tests compare the two.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 
 from lowdim.publish.site.moving_flow import CONSERVED
 from lowdim.publish.site.moving_frames import Figure, Frame, Setting, State
+from lowdim.publish.site.moving_noise import NOISY
 from lowdim.publish.site.moving_plane import Plane, dots, letter, significant, text
 
 # --- the tangent bound (Part I) -------------------------------------------------------------------
@@ -329,4 +330,5 @@ FIGURES: dict[str, Figure] = {
             ("circle", "miss", "mv-dot mv-bad"),
         ),
     ),
+    "noise": NOISY,
 }
