@@ -266,7 +266,7 @@ def _hash_scenery() -> tuple[str, str]:
     behind += f'<path class="mv-target" d="M{printed:.1f} {HASH.box[3]}V{HASH.box[1]}"/>'
     misses = [(1.0, 1.0), *((2 * 100 ** (k / 80), 100 ** (-k / 80)) for k in range(81))]
     behind += f'<path class="mv-line mv-bad" d="{HASH.path(misses)}"/>'
-    front = text(printed + 7, HASH.at(1, 0.45)[1], "the paper’s", "mv-note")
+    front = text(printed + 7, HASH.at(1, 0.2)[1], "the paper’s", "mv-note")
     return behind, front
 
 
