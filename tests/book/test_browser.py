@@ -72,6 +72,11 @@ SCROLLED = """() => [...document.querySelectorAll('.bd-article div.lowdim-table'
   .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
   .map(e => `${e.scrollWidth} > ${e.clientWidth}: ${e.innerText.slice(0, 60)}`)"""
 
+# Where the first picture of a chapter begins, and the first code that is seen.
+FIRST = """() => ['.cell_output :is(img, figure, table)', '.cell_input'].map(kind =>
+  [...document.querySelectorAll('.bd-article ' + kind)].find(e => e.checkVisibility())
+    ?.getBoundingClientRect().top)"""
+
 # Contrast (WCAG 2) of every kind of visible text against what is really behind it.
 PALE = """() => {
   const parse = c => {
@@ -179,6 +184,7 @@ def visit(
             found: dict[str, Any] = {"wrong": _watch(tab, address)}
             tab.goto(f"{address}/{page}", wait_until="load")
             tab.evaluate(TYPESET)
+            found["first"] = tab.evaluate(FIRST)
             found["raw"] = tab.evaluate(RAW)
             tab.evaluate(LOAD)
             found["no alt"] = tab.evaluate(
@@ -215,6 +221,14 @@ def test_nothing_goes_wrong_on_a_page(visit: Callable, page: str) -> None:
 
 def test_equations_are_typeset(visit: Callable, page: str) -> None:
     assert visit(page)["raw"] == []
+
+
+def test_a_picture_begins_on_the_first_screen_and_before_all_code(
+    visit: Callable, chapter: str
+) -> None:
+    picture, code = visit(chapter)["first"]
+    assert picture < LAPTOP["height"] - 40
+    assert picture < code
 
 
 def test_images_show_and_have_alt_text(visit: Callable, page: str) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -151,9 +154,35 @@ def test_a_figure_is_whole_on_a_laptop_and_in_panels_on_a_phone(at: Any) -> None
     assert shapes == pytest.approx([1.0] * len(shapes), abs=0.03)
 
 
-def test_figures_have_no_slab_in_the_dark(at: Any) -> None:
-    from io import BytesIO
+WINDOW = re.compile(
+    r'class="lowdim-ink" src="([^"#]+)#svgView\(viewBox\(([\d.]+),([\d.]+),([\d.]+),([\d.]+)\)\)"'
+)
 
+
+def test_no_window_cuts_a_label(tab: Any, html: Path) -> None:
+    """At the left edge of a window nothing is drawn, but for a mark or two of a curve."""
+    from PIL import Image
+
+    edges: dict[Path, set[tuple[float, float, float]]] = {}
+    for page in sorted(html.glob("notebooks/**/*.html")):
+        for uri, x, y, _, height in WINDOW.findall(page.read_text(encoding="utf-8")):
+            place = (page.parent / uri).resolve()
+            edges.setdefault(place, set()).add((float(x), float(y), float(height)))
+    assert len(edges) > 30
+    for path, windows in edges.items():
+        svg = path.read_text(encoding="utf-8").partition("<svg")[2]
+        tab.set_content(f"<body style='margin:0;background:#fff'><svg{svg}")
+        drawn = tab.locator("svg")
+        picture = Image.open(BytesIO(drawn.screenshot())).convert("L")
+        scale = picture.width / float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1])  # type: ignore[index]
+        for x, y, height in windows:
+            at = round(x * scale)
+            line = picture.crop((at, round(y * scale), at + 1, round((y + height) * scale)))
+            ink = sum(line.histogram()[:200])
+            assert ink <= 6, (path.name, x, ink)
+
+
+def test_figures_have_no_slab_in_the_dark(at: Any) -> None:
     from PIL import Image, ImageStat
 
     tab = at(PANELS, LAPTOP)

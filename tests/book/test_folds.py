@@ -34,6 +34,14 @@ def test_every_bar_says_what_is_inside(html: Path, chapter: str) -> None:
     assert all("<b>" in bar.partition("</summary>")[0] for bar in bars)
 
 
+def test_no_two_certificates_of_a_page_have_the_same_bar(html: Path, chapter: str) -> None:
+    text = (html / chapter).read_text(encoding="utf-8")
+    folded = text.split('<details class="lowdim-certificate')[1:]
+    bars = [each.partition("<summary>")[2].partition("</summary>")[0] for each in folded]
+    assert all(bar.startswith("Certificate for ") for bar in bars)
+    assert len({bar.partition(":")[0] for bar in bars}) == len(bars)
+
+
 def test_no_page_shows_the_code_that_rules(html: Path, chapter: str) -> None:
     text = (html / chapter).read_text(encoding="utf-8")
     cells = text.split('<div class="cell_input')

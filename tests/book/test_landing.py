@@ -21,6 +21,7 @@ PAGES = {
     "shrinkage": "book/collapse.html",
     "wait": "book/embedded.html",
     "threshold": "book/hashing.html",
+    "noise": "book/bridge.html",
 }
 SOME = {  # settings away from the first frame, one of them at an edge
     "conserved": [{"x": -0.8, "y": 0.6, "L": 5, "u": 0.3}, {"x": 2.0, "y": 1.0, "L": 1, "u": 1}],
@@ -28,6 +29,7 @@ SOME = {  # settings away from the first frame, one of them at an edge
     "shrinkage": [{"L": 1, "lam": 0.1}, {"L": 2, "lam": -1}, {"L": 6, "lam": 0.5}],
     "wait": [{"k": 1.25, "L": 17}, {"k": 4, "L": 0}],
     "threshold": [{"rho": 9, "t": 0.9}, {"rho": 120, "t": 2.05}],
+    "noise": [{"rho": 9, "tau": 6}, {"rho": 120, "tau": 2.05}, {"tau": 0}],
 }
 
 

@@ -25,6 +25,8 @@ WRONG = """column => {
     const style = getComputedStyle(e);
     if (e.matches('pre') && e.scrollWidth > e.clientWidth + 1) wrong.push('code is cut');
     if (e.matches('pre') && style.whiteSpace !== 'pre-wrap') wrong.push(style.whiteSpace);
+    const long = e.matches('pre') || e.rows?.length > 12; // else half a page stays empty before it
+    if (long && style.breakInside !== 'auto') wrong.push(`${e.tagName} may not go over a page`);
   }
   const left = '.bd-sidebar-primary, .bd-sidebar-secondary, .bd-header-article, .copybtn,'
     + ' .toggle-button, .headerlink, .lowdim-exercises-filter, .prev-next-footer';
@@ -80,6 +82,7 @@ def test_a_chapter_prints(browser: Any, html: Path, tmp_path: Path) -> None:
     assert all(page.rstrip().endswith(str(n)) or str(n) in page for n, page in enumerate(text, 1))
     assert "Lemma 4.1" in text[0] and "Show code cell" not in " ".join(text)
     assert len(reader.outline) == 2 and len(reader.outline[1]) > 4
+    assert {entry.title for entry in reader.outline[1]} <= set(made.headings)
     assert b"file:" not in path.read_bytes()
     assert all(page.mediabox.width == pytest.approx(595, abs=1) for page in reader.pages)
     tab.close()

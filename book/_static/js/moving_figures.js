@@ -220,4 +220,34 @@
         `print(false_hits(${rho}, ${significant(t, 4)}), threshold(${rho}), bound(${rho}))`,
     };
   };
+
+  figures.noise = ({ plane }) => ({ rho, tau }) => {
+    const room = sqrt(rho - 2);
+    const end = (room - sqrt(2)) / 2;
+    const bound = (t) => min(1, 1 - (1 - 4 / (2 + (room - 2 * t) ** 2)) ** 2);
+    const both = tau < end ? bound(tau) : 1;
+    const here = plane.at(tau, both);
+    const last = plane.at(end, 1);
+    const [, , right, bottom] = plane.box;
+    return {
+      parts: {
+        shade: { d: `M${f1(last[0])} ${bottom}V${f1(plane.at(0, 1)[1])}H${right}V${bottom}Z` },
+        curve: { d: plane.path(count(121, (k) => (end * k) / 120).map((t) => [t, bound(t)])) },
+        drop: { d: `M${f1(here[0])} ${bottom}V${f1(here[1])}` },
+        end: dot(last),
+        now: dot(here),
+      },
+      values: {
+        rho: rho.toFixed(0),
+        tau: tau.toFixed(2),
+        left: significant(2 + max(room - 2 * tau, 0) ** 2, 3),
+        both: tau < end ? percent(both) : "none",
+        end: end.toFixed(2),
+      },
+      command: "lowdim run bridge/four_instruments",
+      call:
+        "from lowdim.bridge.noisy import effective; " +
+        `print(effective(${rho.toFixed(0)}, ${min(tau, room / 2).toFixed(4)}))`,
+    };
+  };
 })();

@@ -11,12 +11,16 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from lowdim.bridge import noisy
 from lowdim.embedded import flows
+from lowdim.evidence.vocabulary import PARTS
+from lowdim.hashing import oneshot
 from lowdim.publish import chapters
 from lowdim.publish.site import moving
 from lowdim.publish.site.moving_figures import FIGURES, MOMENTS, POINTS, tangent
 from lowdim.publish.site.moving_flow import FLOW, LEVELS, SWARM, conserved, family
 from lowdim.publish.site.moving_frames import Figure, Frame
+from lowdim.publish.site.moving_noise import noise
 
 ROOT = chapters.find_root()
 WORDS = moving.words(ROOT)
@@ -142,6 +146,7 @@ PRINTED = {
         (_shown(f, "hit"), v[0], 0.006), (_shown(f, "best"), v[1], 0.006 * v[1]),
         (_shown(f, "both"), v[2], 0.006),
     ],
+    "noise": lambda f, v: [(_shown(f, "left"), v[0], 0.006 * v[0])],
     "tangent": lambda f, v: [
         (_shown(f, "angle"), math.degrees(math.atan2(abs(v[1]), abs(v[0]))), 0.1)
     ],
@@ -167,6 +172,24 @@ def test_a_figure_says_which_run_it_shows() -> None:
     said = moving.origin("embedded/theorem_2_4", Found(), 3)  # type: ignore[arg-type]  # two fields
     assert "{doc}`/notebooks/embedded/theorem_2_4`" in said
     assert "seed 3" in said and "2,500 trials" in said and said.endswith("1 violation.")
+
+
+@pytest.mark.parametrize("rho", [9.0, 60.0, 150.0])
+def test_the_promise_ends_where_the_bound_is_one(rho: float) -> None:
+    end = (math.sqrt(rho - 2) - math.sqrt(2)) / 2
+    assert oneshot.bound(noisy.effective(rho, end)) == pytest.approx(1.0)
+    before, after = (noise({"rho": rho, "tau": end + step}) for step in (-0.01, 0.01))
+    assert before.values["both"].endswith("%") and after.values["both"] == "none"
+    calm = noise({"rho": rho, "tau": 0.0})
+    assert _shown(calm, "both") == pytest.approx(oneshot.bound(rho), abs=0.006)
+    assert _shown(calm, "left") == rho
+
+
+def test_every_part_has_one() -> None:
+    pages = {part: (ROOT / "book" / f"{part}.md").read_text(encoding="utf-8") for part in PARTS}
+    for part, text in {"index": (ROOT / "book" / "index.md").read_text(), **pages}.items():
+        (name,) = re.findall(r"^```\{moving\} (\w+)$", text, re.M)
+        assert part in ("index", WORDS[name]["chapter"].partition("/")[0])
 
 
 def test_every_figure_has_words_and_a_claim_of_its_chapter() -> None:

@@ -73,11 +73,12 @@ def test_words_that_a_line_parted_are_apart_in_the_outline(tmp_path: Path) -> No
     one = printed(tmp_path, "a", [])
     writer = PdfWriter(clone_from=one.path)
     writer.add_outline_item(title="Broken intolines", page_number=1)
+    writer.add_outline_item(title="Taken overTaken over", page_number=1)
     writer.write(one.path)
-    one.headings = ["A", "A section", "Broken into lines"]
+    one.headings = ["A", "A section", "Broken into lines", "Taken over"]
     reader = PdfReader(pdf.bind([one], tmp_path / "b.pdf", title="A", root=tmp_path))
     titles = [each.title for each in reader.outline[1]]
-    assert titles == ["A section", "Broken into lines"]
+    assert titles == ["A section", "Broken into lines", "Taken over"]
 
 
 def test_all_chapters_are_printed_and_the_reference_is_not() -> None:

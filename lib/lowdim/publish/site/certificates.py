@@ -16,6 +16,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
+from lowdim.evidence.vocabulary import claim_name
 from lowdim.publish.directives import chapter_of, record_of
 from lowdim.publish.site.elements import make
 
@@ -48,6 +49,18 @@ def foreign(source: str) -> list[str]:
     return [name for name in names if name not in sys.stdlib_module_names]
 
 
+def bar(claim: str, source: str) -> str:
+    r"""What the bar over a folded certificate says.
+
+    Examples
+    --------
+    >>> bar("hashing.lemma-38", "import math\nprint(math.pi)\n")
+    'Certificate for Lemma 38: 2 lines, the standard library alone'
+    """
+    lines = len(source.splitlines())
+    return f"Certificate for {claim_name(claim)}: {lines} lines, the standard library alone"
+
+
 class CertificateDirective(SphinxDirective):
     """A claim's certificate, folded: ``{certificate} lemma-4-1``, without the part."""
 
@@ -65,12 +78,11 @@ class CertificateDirective(SphinxDirective):
             raise self.error(f"There is no certificate {path.as_posix()}.")
         self.env.note_dependency(str(where))
         source = where.read_text(encoding="utf-8")
-        told = f"Certificate: {source.count(chr(10))} lines, the standard library alone"
+        told = bar(f"{part}.{self.arguments[0]}", source)
         code = nodes.literal_block(source, source, language="python")
         shown, _ = self.parse_inline(
             f"Run it with any Python: {{download}}`python {path.name} </{path.as_posix()}>`.",
             lineno=self.lineno,
         )
-        bar = make("summary", told)
         link = nodes.paragraph("", "", *shown)
-        return [make("details", bar, link, code, classes=["lowdim-certificate"])]
+        return [make("details", make("summary", told), link, code, classes=["lowdim-certificate"])]

@@ -30,6 +30,8 @@ GROUND = re.compile(
     r'<g id="patch_\d+">\s*<path [^>]*style="fill: #ffffff"/>\s*</g>'
 )
 
+EDGE = 0.02  # share of a figure's side within which a window ends at its edge
+
 Box = Sequence[float]
 
 
@@ -99,7 +101,7 @@ def panels(known: Mapping[str, Any], uri: str, alt: str) -> str:
         return ""
     made: list[str] = []
     for number, panel in enumerate(every, start=1):
-        boxes = panel["boxes"]
+        boxes = [outward(box, known["size"]) for box in panel["boxes"]]
         across = sum(box[2] for box in boxes)
         title = f"Panel {number} of {len(every)}" + (f": {panel['title']}" * bool(panel["title"]))
         windows: list[str] = []
@@ -116,6 +118,27 @@ def panels(known: Mapping[str, Any], uri: str, alt: str) -> str:
             f'<span class="lowdim-panel" style="width:{across:g}pt">{"".join(windows)}</span>'
         )
     return f'<div class="lowdim-panels">{"".join(made)}</div>'
+
+
+def outward(box: Box, size: Sequence[float]) -> list[float]:
+    """A window that ends near the edge of its figure, as far as that edge.
+
+    Nothing else is there, and labels are measured by another renderer than the one that drew them.
+
+    Examples
+    --------
+    >>> outward([6, 0, 200, 99], [400, 100])
+    [0.0, 0.0, 206.0, 100.0]
+    >>> outward([206, 20, 100, 60], [400, 100])
+    [206.0, 20.0, 100.0, 60.0]
+    """
+    sides = []
+    for low, length, end in zip(box[:2], box[2:], size, strict=True):
+        first = 0.0 if low < EDGE * end else float(low)
+        last = float(end) if low + length > (1 - EDGE) * end else float(low + length)
+        sides.append((first, round(last - first, 1)))
+    (x, across), (y, down) = sides
+    return [x, y, across, down]
 
 
 def _enter(translator: Any, node: frame) -> None:

@@ -266,10 +266,8 @@ class Masthead(_Stating):
             cited = self.inline(f"{{cite}}`{key}`")
             quoted = [nodes.emphasis("", title), nodes.Text(", ")] if title else []
             pieces.append([*quoted, *cited])
-        many = minutes.of_text(text) if text.startswith("---\njupytext") else 0
-        if many:
-            plural = "" if many == 1 else "s"
-            pieces.append([nodes.Text(f"{many}\N{NO-BREAK SPACE}minute{plural} to read")])
+        if text.startswith("---\njupytext"):
+            pieces.append([nodes.Text(pace(*minutes.of_text(text)))])
         line = element("p", classes=["masthead-facts"])
         for number, piece in enumerate(pieces):
             line += ([nodes.Text(" · ")] if number else []) + [element("span", *piece)]
@@ -299,6 +297,21 @@ def _in_order(text: str, part: str, ruled: Mapping[str, Any]) -> list[str]:
     except words.WordsError:  # told elsewhere
         stated = []
     return [claim for claim in stated if claim in ruled] or list(ruled)
+
+
+def pace(read: int, proofs: int) -> str:
+    """How long a chapter takes, as its masthead says it.
+
+    Examples
+    --------
+    >>> pace(1, 0).replace("\N{NO-BREAK SPACE}", " ")
+    '1 minute to read'
+    >>> pace(30, 10).replace("\N{NO-BREAK SPACE}", " ")
+    '30 minutes to read, 10 more to follow the proofs'
+    """
+    space = "\N{NO-BREAK SPACE}"
+    more = f", {proofs}{space}more to follow the proofs" if proofs else ""
+    return f"{read}{space}minute{'' if read == 1 else 's'} to read{more}"
 
 
 def paper(text: str, part: str) -> str:

@@ -1,8 +1,8 @@
-r"""The five moving figures: what each shows for given settings.
+r"""The moving figures: what each shows for given settings.
 
 A :class:`Figure` has settings with ranges, a plane or two, scenery that does not move, and a
 function ``frame`` from settings to attributes of what moves and to the values beside the picture.
-``book/_static/js/moving_figures.js`` has the same five functions; the tests compare the two.
+``book/_static/js/moving_figures.js`` has the same functions; the tests compare the two.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 
 from lowdim.publish.site.moving_flow import CONSERVED
 from lowdim.publish.site.moving_frames import Figure, Frame, Setting, State
+from lowdim.publish.site.moving_noise import NOISY
 from lowdim.publish.site.moving_plane import Plane, dots, letter, significant, text
 
 # --- the tangent bound (Part I) -------------------------------------------------------------------
@@ -265,7 +266,7 @@ def _hash_scenery() -> tuple[str, str]:
     behind += f'<path class="mv-target" d="M{printed:.1f} {HASH.box[3]}V{HASH.box[1]}"/>'
     misses = [(1.0, 1.0), *((2 * 100 ** (k / 80), 100 ** (-k / 80)) for k in range(81))]
     behind += f'<path class="mv-line mv-bad" d="{HASH.path(misses)}"/>'
-    front = text(printed + 7, HASH.at(1, 0.45)[1], "the paper’s", "mv-note")
+    front = text(printed + 7, HASH.at(1, 0.2)[1], "the paper’s", "mv-note")
     return behind, front
 
 
@@ -329,4 +330,5 @@ FIGURES: dict[str, Figure] = {
             ("circle", "miss", "mv-dot mv-bad"),
         ),
     ),
+    "noise": NOISY,
 }

@@ -392,6 +392,7 @@ def _outline(writer: PdfWriter, prints: Sequence[Printed], readers: Sequence[Pdf
             )
         item = writer.add_outline_item(title=each.title, page_number=each.start, parent=above)
         names = {_squeezed(name): name for name in (*each.headings, each.title)}
+        names = {2 * squeezed: name for squeezed, name in names.items()} | names
         _headings(writer, reader, reader.outline, each.start, item, names, title=each.title)
 
 
@@ -407,7 +408,8 @@ def _headings(
 ) -> None:
     """Headings below a chapter's own; Chromium nests them in lists after what they belong to.
 
-    It also runs words together where a heading is broken into lines; ``names`` has them apart.
+    It also runs words together where a heading is broken into lines, and says a heading twice that
+    it took over to the next page; ``names`` has the words apart, and once.
     """
     item = above
     for entry in entries:
