@@ -86,6 +86,36 @@ def test_every_property_is_lost_by_some_wrong_answer(
     assert lost == set(question.points)
 
 
+PLANTED = [(a, q) for a, q in QUESTIONS if {"sound", "broken"} <= set(q.points)]
+
+
+def test_every_part_plants_ladders_or_claims() -> None:
+    names = {assignment.name for assignment, _ in PLANTED}
+    assert names == {"projectors", "ladders", "stationary", "flows", "hashing"}
+
+
+@pytest.mark.parametrize(("assignment", "question"), PLANTED, ids=ids)
+def test_five_planted_ladders_are_sound_and_ten_are_broken(
+    assignment: Assignment, question: Question
+) -> None:
+    values = notebooks.values_of(assignment, KEY, "Ada")
+    hidden = judging.prepare([c.source for c in [*assignment.shared, *question.hidden]])
+    rng = keys.generator(KEY, assignment.name, "Ada", question.name)
+    space: dict = {"values": values}
+    for cell in assignment.given:
+        exec(cell.source, space)
+    exec(source.solved(question.answer.source), space)
+    told = [space[question.function](*case) for case in hidden["cases"](rng, values)]
+    assert told.count("") >= 5 and len(told) - told.count("") >= 10
+    # whoever accepts all, or names the same place in all, has no points for the others
+    for always in (lambda names: "", lambda names: names[1], lambda names: names[-1]):
+        rng = keys.generator(KEY, assignment.name, "Ada", question.name)
+        cases = hidden["cases"](rng, values)
+        given = [("value", always(case[0])) for case in cases]
+        found = judging.judge(hidden, list(question.points), cases, given, values).holds
+        assert not found["broken"]
+
+
 @pytest.mark.parametrize("assignment", ASSIGNMENTS.values(), ids=ids)
 def test_an_assignment_takes_two_to_four_hours(assignment: Assignment) -> None:
     assert 120 <= assignment.minutes <= 240
