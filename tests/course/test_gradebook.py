@@ -307,6 +307,32 @@ def test_the_command_builds_for_a_list_of_students(
     assert sorted(listed) == sorted(str(p) for p in (tmp_path / "out").rglob("*") if p.is_file())
 
 
+def test_what_was_handed_out_can_be_handed_in_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folders of the release are names of students, where the list says whose."""
+    monkeypatch.setenv("LOWDIM_ROOT", str(ROOT))
+    (tmp_path / "key").write_bytes(KEY)
+    (tmp_path / "roster").write_text("Kurt G\nEmmy\n")
+    build.build(ASSIGNMENT, KEY, tmp_path / "out", roster=["Kurt G"], formats=["plain"])
+    (path,) = (tmp_path / "out/released/plain").rglob("*.ipynb")
+    path.write_text(notebooks.solution(ASSIGNMENT, notebooks.values_of(ASSIGNMENT, KEY, "Kurt G")))
+    words = [
+        "grade",
+        tmp_path / "out/released/plain",
+        "-o",
+        tmp_path / "grades",
+        "-a",
+        "projectors",
+    ]
+    words += ["--key", tmp_path / "key", "--roster", tmp_path / "roster"]
+    assert cli.main(["course", *map(str, words)]) == 0
+    table = {row["student"]: row for row in rows(tmp_path / "grades" / "grades.csv")}
+    machine = sum(q.total for q in ASSIGNMENT.questions.values() if not q.by_hand)
+    assert float(table["Kurt G"]["total"]) == machine
+    assert table["Emmy"]["note"] == submissions.NOTHING and len(table) == 2
+
+
 def test_gradescopes_autograder_gives_the_same_points(tmp_path: Path) -> None:
     """Unpacked and called as Gradescope does it, with a folder in place of /autograder."""
     student = "ada@example.org"
