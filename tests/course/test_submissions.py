@@ -126,6 +126,21 @@ def test_with_a_list_everyone_has_a_row_and_nobody_else_is_graded(tmp_path: Path
     assert found["Zoe"].refused == submissions.NOTHING
 
 
+def test_a_strange_name_is_no_reason_to_be_left_out(tmp_path: Path) -> None:
+    for name in ("_x.ipynb", "..y.ipynb", ".z.ipynb", "__w/projectors.ipynb"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(notebook(name))
+    for name in ("._x.ipynb", ".DS_Store", "Thumbs.db", ".git/config", "__MACOSX/a.ipynb"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("left behind")
+    packed = tmp_path.with_suffix(".zip")
+    with zipfile.ZipFile(packed, "w") as made:
+        for path in tmp_path.rglob("*"):
+            made.write(path, path.relative_to(tmp_path))
+    for place in (tmp_path, packed):
+        assert list(rows(place)) == ["..y", ".z", "__w", "_x"]
+
+
 def test_a_name_has_one_form(tmp_path: Path) -> None:
     """Composed or not, with blanks around it or not: it is one student, who handed in twice."""
     for name in ("Noël", "Noe\u0308l", "Noël "):

@@ -21,7 +21,7 @@ LARGEST = 16 << 20  # bytes of a notebook
 MOST_CELLS = 2_000
 UNLISTED = "Nobody of this name is on the list of students."
 NOTHING = "Nothing was handed in."
-IGNORED = (".", "_", "Thumbs.db")  # how names of files begin that systems leave behind
+LEFT_BEHIND = ("__MACOSX", "Thumbs.db", "desktop.ini")  # by systems, in any folder
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def _one(student: str, each: list[tuple[str, Submission]], assignment: str) -> S
 
 def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if entry.name.startswith(IGNORED):
+        if _left_behind(entry.name):
             continue
         name = _readable(entry.name)
         if entry.is_dir(follow_symlinks=False):
@@ -177,6 +177,12 @@ def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
                 yield name, Submission(student, refused=reason)
             else:
                 yield name, _opened(Path(entry.path), student)
+
+
+def _left_behind(name: str) -> bool:
+    """Whether a system or a program wrote it; a notebook with a strange name is a notebook."""
+    hidden = name.startswith(".") and (name.startswith("._") or not name.endswith(".ipynb"))
+    return name in LEFT_BEHIND or (hidden and name.strip(".") != "")
 
 
 def _below(folder: Path, name: str) -> Iterator[Path]:
@@ -216,7 +222,7 @@ def _in_zip(place: Path) -> Iterator[tuple[str, Submission]]:
     with zipfile.ZipFile(place) as opened:
         for entry in sorted(opened.infolist(), key=lambda entry: entry.filename):
             path = PurePosixPath(entry.filename.replace("\\", "/"))
-            if entry.is_dir() or path.name.startswith(IGNORED) or "__MACOSX" in path.parts:
+            if entry.is_dir() or any(_left_behind(part) for part in path.parts):
                 continue
             student = path.parts[0].removesuffix(".ipynb")
             if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
