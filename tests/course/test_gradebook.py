@@ -159,8 +159,9 @@ def test_pages_open_without_a_network_and_run_nothing(work: Path) -> None:
 def test_feedback_names_the_property_and_nothing_that_is_hidden(work: Path) -> None:
     page = (work / "out/students" / gradebook.slug("=1+1") / "feedback.html").read_text()
     says = ASSIGNMENT.questions["distance"].says
-    assert re.search(f"{re.escape(says['digits'])}</td><td>does not hold", page)
+    assert re.search(f"{re.escape(says['digits'])}</td><td><strong>does not hold", page)
     assert re.search(f"{re.escape(says['value'])}</td><td>holds", page)
+    assert "23 of 31 points. 6 of these are still to be given by a person." in page
     secret = {
         line.strip() for c in notebooks.secrets_of(ASSIGNMENT) for line in c.source.split("\n")
     }
