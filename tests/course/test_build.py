@@ -175,6 +175,16 @@ def test_minutes_and_points_are_told(assignment: Assignment, built: Path) -> Non
         assert f"**{question.name}**: {question.total:g} points, about {question.minutes} " in text
 
 
+def test_what_an_answer_prints_is_shown(assignment: Assignment, built: Path) -> None:
+    """The output of the solution, in every notebook that students get; theirs replaces it."""
+    if assignment.name in ("small", "project"):
+        pytest.skip("it shows no sample")
+    for path in (built / "released").rglob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        (shown,) = ["".join(o["text"]) for c in cells for o in c.get("outputs", [])]
+        assert re.search(r"\d\.", shown) and "not answered" not in shown
+
+
 def test_sample_output_is_kept() -> None:
     shown = "```{code-cell} python\n:tags: [sample]\n:question: twice\nprint(twice(21))\n```\n"
     made = json.loads(notebooks.student(source.parse(SMALL + shown, name="small"), {}))

@@ -334,42 +334,58 @@ def test_what_was_handed_out_can_be_handed_in_as_it_is(
     assert table["Emmy"]["note"] == submissions.NOTHING and len(table) == 2
 
 
-def test_gradescopes_autograder_gives_the_same_points(tmp_path: Path) -> None:
+def autograded(place: Path, text: str, name: str) -> dict:
+    """What Gradescope reads after it called the autograder in this place of /autograder."""
+    (place / "submission").mkdir(exist_ok=True)
+    (place / "submission" / f"{name}.ipynb").write_text(text)
+    done = subprocess.run(
+        ["bash", place / "source" / "run_autograder"],
+        env=os.environ | {"AUTOGRADER": str(place), "AUTOGRADER_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads((place / "results" / "results.json").read_text())
+    jsonschema.validate(result, GRADESCOPE)
+    return result
+
+
+def unpacked(assignment: source.Assignment, place: Path, student: str) -> None:
+    """The autograder and whose submission it is, as Gradescope lays them out."""
+    with zipfile.ZipFile(io.BytesIO(build.autograder(assignment, KEY))) as packed:
+        packed.extractall(place / "source")
+    users = {"users": [{"email": student, "name": "Ada"}]}
+    (place / "submission_metadata.json").write_text(json.dumps(users))
+
+
+@pytest.mark.parametrize("name", [path.stem for path in (ROOT / source.FOLDER).glob("*.md")])
+def test_gradescopes_autograder_gives_a_solution_all_points(name: str, tmp_path: Path) -> None:
     """Unpacked and called as Gradescope does it, with a folder in place of /autograder."""
     student = "ada@example.org"
+    assignment = source.load(ROOT / source.FOLDER / f"{name}.md")
+    unpacked(assignment, tmp_path, student)
+    own = notebooks.values_of(assignment, KEY, student)
+    result = autograded(tmp_path, notebooks.solution(assignment, own), name)
+    machine = sum(q.total for q in assignment.questions.values() if not q.by_hand)
+    assert sum(test["score"] for test in result["tests"]) == machine
+    assert sum(test["max_score"] for test in result["tests"]) == machine
+
+
+def test_gradescopes_autograder_takes_points_away_as_ours_does(tmp_path: Path) -> None:
+    student = "ada@example.org"
+    unpacked(ASSIGNMENT, tmp_path, student)
     own = notebooks.values_of(ASSIGNMENT, KEY, student)
     wrong = {"margin": ASSIGNMENT.questions["margin"].wrong[0].source}
     texts = {
-        25.0: notebooks.solution(ASSIGNMENT, own),
         22.0: notebooks.solution(ASSIGNMENT, own, replaced=wrong),
         0.0: notebooks.student(ASSIGNMENT, own),
     }
-    with zipfile.ZipFile(io.BytesIO(build.autograder(ASSIGNMENT, KEY))) as packed:
-        packed.extractall(tmp_path / "source")
-    users = {"users": [{"email": student, "name": "Ada"}]}
-    (tmp_path / "submission_metadata.json").write_text(json.dumps(users))
-    environment = {"AUTOGRADER": str(tmp_path), "AUTOGRADER_PYTHON": sys.executable}
     for expected, text in texts.items():
-        (tmp_path / "submission").mkdir(exist_ok=True)
-        (tmp_path / "submission" / "projectors.ipynb").write_text(text)
-        done = subprocess.run(
-            ["bash", tmp_path / "source" / "run_autograder"],
-            env=os.environ | environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        result = json.loads((tmp_path / "results" / "results.json").read_text())
-        jsonschema.validate(result, GRADESCOPE)
+        result = autograded(tmp_path, text, "projectors")
         assert sum(test["score"] for test in result["tests"]) == expected
     (tmp_path / "submission" / "second.ipynb").write_text("{}")
-    subprocess.run(
-        ["bash", tmp_path / "source" / "run_autograder"],
-        env=os.environ | environment,
-        check=True,
-    )
-    result = json.loads((tmp_path / "results" / "results.json").read_text())
+    result = autograded(tmp_path, texts[0.0], "projectors")
     assert result["score"] == 0 and "2 notebooks" in result["output"]
 
 
