@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -261,30 +262,70 @@ def test_the_autograder_stands_alone(tmp_path: Path) -> None:
 NBGRADER = ROOT / ".venv/nbgrader/bin/nbgrader"  # by make nbgrader
 
 
-def test_nbgrader_takes_the_source_and_grades_what_comes_back(tmp_path: Path) -> None:
-    """Its own tools: a release as ours, all points for the solution, none for the stub."""
+@pytest.fixture
+def nbgrader_there() -> None:
     if not NBGRADER.is_file():
         reason = "nbgrader is not installed: run make nbgrader"
         if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
             pytest.fail(reason)
         pytest.skip(reason)
+
+
+def with_nbgrader(command: list[str], course: Path) -> str:
+    """What a command of nbgrader prints, run in this folder of a course."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib"), "HOME": str(course)}
+    environment["PATH"] = f"{NBGRADER.parent}:{environment['PATH']}"
+    done = subprocess.run(
+        command, cwd=course, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+# all assignments in one process of nbgrader: most of the time goes into starting one
+EVERY = """
+import json, sys
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config.loader import PyFileConfigLoader
+config = PyFileConfigLoader("nbgrader_config.py").load_config()
+config.CourseDirectory.root = sys.argv[1]
+api = NbGraderAPI(CourseDirectory(config=config), config=config)
+found = {}
+for name in sys.argv[2:]:
+    for done in (api.generate_assignment(name), api.autograde(name, "Ada")):
+        assert done["success"], done
+    with api.gradebook as book:
+        found[name] = book.find_submission(name, "Ada").score
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.usefixtures("nbgrader_there")
+def test_nbgrader_gives_every_solution_all_points(tmp_path: Path) -> None:
+    course, expected = tmp_path / "course", {}
+    for name, assignment in ASSIGNMENTS.items():
+        build.build(assignment, KEY, tmp_path / name, roster=ROSTER, formats=["nbgrader"])
+        shutil.copytree(tmp_path / name / "kept" / "nbgrader", course, dirs_exist_ok=True)
+        place = course / "submitted" / "Ada" / name
+        place.mkdir(parents=True)
+        own = notebooks.values_of(assignment, KEY, "Ada")
+        (place / f"{name}.ipynb").write_text(notebooks.solution(assignment, own))
+        expected[name] = sum(q.total for q in assignment.questions.values() if not q.by_hand)
+    python = str(NBGRADER.with_name("python"))
+    told = with_nbgrader([python, "-c", EVERY, str(course), *expected], course)
+    assert json.loads(told.splitlines()[-1]) == expected
+
+
+@pytest.mark.usefixtures("nbgrader_there")
+def test_nbgrader_takes_the_source_and_grades_what_comes_back(tmp_path: Path) -> None:
+    """Its own tools: a release as ours, all points for the solution, none for the stub."""
     assignment = ASSIGNMENTS["projectors"]
     build.build(assignment, KEY, tmp_path / "out", roster=ROSTER, formats=["nbgrader"])
     course = tmp_path / "out" / "kept" / "nbgrader"
 
-    def nbgrader(*words: str) -> str:
-        environment = os.environ | {"PYTHONPATH": str(ROOT / "lib"), "HOME": str(tmp_path)}
-        environment["PATH"] = f"{NBGRADER.parent}:{environment['PATH']}"
-        done = subprocess.run(
-            [str(NBGRADER), *words],
-            cwd=course,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout
+    def nbgrader(*words: str) -> None:
+        with_nbgrader([str(NBGRADER), *words], course)
 
     name = assignment.name
     nbgrader("generate_assignment", name)
