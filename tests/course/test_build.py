@@ -17,6 +17,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from lowdim.course import build, judging, keys, notebooks, source
+from lowdim.course.jail import Limits
 from lowdim.course.keys import CourseError
 from lowdim.course.notebooks import SMALL
 from lowdim.course.source import Assignment
@@ -257,6 +258,21 @@ def test_the_autograder_stands_alone(tmp_path: Path) -> None:
                 else []
             )
             assert {top.partition(".")[0] for top in tops} <= own, name
+
+
+def test_what_students_are_told_is_what_they_have() -> None:
+    told = (ROOT / "book" / "students.md").read_text(encoding="utf-8")
+    assert "about twenty seconds and two gigabytes" in told
+    assert (Limits().seconds, Limits().memory) == (20, 2 << 30)
+    for word in source.STUB[1:]:
+        assert f"`{word}`" in told
+
+
+def test_lecturers_are_told_of_every_assignment_and_no_other() -> None:
+    told = (ROOT / "book" / "lecturers.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", told, re.M)) == set(ASSIGNMENTS) - {"small"}
+    planned = set(re.findall(r"\| `(\w+)` \|$", told, re.M))
+    assert planned == set(ASSIGNMENTS) - {"small"}
 
 
 NBGRADER = ROOT / ".venv/nbgrader/bin/nbgrader"  # by make nbgrader
