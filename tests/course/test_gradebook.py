@@ -26,7 +26,9 @@ from lowdim.publish import cli
 ROOT = Path(__file__).resolve().parents[2]
 KEY = b"a key for the tests of this book"
 ASSIGNMENT = source.load(ROOT / source.FOLDER / "projectors.md")
-LOWDIM = [sys.executable, "-c", "import sys; from lowdim.publish.cli import main; sys.exit(main())"]
+RUN = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+RUN += "from lowdim.publish.cli import main; sys.exit(main())"
+LOWDIM = [sys.executable, "-c", RUN]  # it hears Ctrl-C where these tests run in the background
 pytestmark = [pytest.mark.usefixtures("walls")]
 
 # https://gradescope-autograders.readthedocs.io/en/latest/specs/, "Output format"
