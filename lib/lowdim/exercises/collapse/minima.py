@@ -18,7 +18,7 @@ def check_minima(minima: Callable[[Sequence[float], float, int, int], Any]) -> N
 
     Examples
     --------
-    >>> check_minima(lambda moments, lam, depth, width: 1 + len(moments))
+    >>> check_minima(lambda moments, lam, depth, width: len(moments))
     'Not yet: with enough width the signs of the Hessians tell another number of local minima.'
     """
     settings = (

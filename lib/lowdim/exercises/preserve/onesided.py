@@ -17,7 +17,7 @@ def check_one_sided(balance: Callable[[np.ndarray], Any]) -> None:
 
     Examples
     --------
-    >>> check_one_sided(lambda V: 0.5)
+    >>> check_one_sided(lambda V: 0.9)
     'Not yet: for some coefficients a direction has a smaller share below zero.'
     """
     angles = np.linspace(0, 2 * np.pi, 20001)
