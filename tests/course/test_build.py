@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -16,6 +17,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from lowdim.course import build, judging, keys, notebooks, source
+from lowdim.course.jail import Limits
 from lowdim.course.keys import CourseError
 from lowdim.course.notebooks import SMALL
 from lowdim.course.source import Assignment
@@ -175,6 +177,16 @@ def test_minutes_and_points_are_told(assignment: Assignment, built: Path) -> Non
         assert f"**{question.name}**: {question.total:g} points, about {question.minutes} " in text
 
 
+def test_what_an_answer_prints_is_shown(assignment: Assignment, built: Path) -> None:
+    """The output of the solution, in every notebook that students get; theirs replaces it."""
+    if assignment.name in ("small", "project"):
+        pytest.skip("it shows no sample")
+    for path in (built / "released").rglob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        (shown,) = ["".join(o["text"]) for c in cells for o in c.get("outputs", [])]
+        assert re.search(r"\d\.", shown) and "not answered" not in shown
+
+
 def test_sample_output_is_kept() -> None:
     shown = "```{code-cell} python\n:tags: [sample]\n:question: twice\nprint(twice(21))\n```\n"
     made = json.loads(notebooks.student(source.parse(SMALL + shown, name="small"), {}))
@@ -248,33 +260,88 @@ def test_the_autograder_stands_alone(tmp_path: Path) -> None:
             assert {top.partition(".")[0] for top in tops} <= own, name
 
 
+def test_what_students_are_told_is_what_they_have() -> None:
+    told = (ROOT / "book" / "students.md").read_text(encoding="utf-8")
+    assert "about twenty seconds and two gigabytes" in told
+    assert (Limits().seconds, Limits().memory) == (20, 2 << 30)
+    for word in source.STUB[1:]:
+        assert f"`{word}`" in told
+
+
+def test_lecturers_are_told_of_every_assignment_and_no_other() -> None:
+    told = (ROOT / "book" / "lecturers.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", told, re.M)) == set(ASSIGNMENTS) - {"small"}
+    planned = set(re.findall(r"\| `(\w+)` \|$", told, re.M))
+    assert planned == set(ASSIGNMENTS) - {"small"}
+
+
 NBGRADER = ROOT / ".venv/nbgrader/bin/nbgrader"  # by make nbgrader
 
 
-def test_nbgrader_takes_the_source_and_grades_what_comes_back(tmp_path: Path) -> None:
-    """Its own tools: a release as ours, all points for the solution, none for the stub."""
+@pytest.fixture
+def nbgrader_there() -> None:
     if not NBGRADER.is_file():
         reason = "nbgrader is not installed: run make nbgrader"
         if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
             pytest.fail(reason)
         pytest.skip(reason)
+
+
+def with_nbgrader(command: list[str], course: Path) -> str:
+    """What a command of nbgrader prints, run in this folder of a course."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib"), "HOME": str(course)}
+    environment["PATH"] = f"{NBGRADER.parent}:{environment['PATH']}"
+    done = subprocess.run(
+        command, cwd=course, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+# all assignments in one process of nbgrader: most of the time goes into starting one
+EVERY = """
+import json, sys
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config.loader import PyFileConfigLoader
+config = PyFileConfigLoader("nbgrader_config.py").load_config()
+config.CourseDirectory.root = sys.argv[1]
+api = NbGraderAPI(CourseDirectory(config=config), config=config)
+found = {}
+for name in sys.argv[2:]:
+    for done in (api.generate_assignment(name), api.autograde(name, "Ada")):
+        assert done["success"], done
+    with api.gradebook as book:
+        found[name] = book.find_submission(name, "Ada").score
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.usefixtures("nbgrader_there")
+def test_nbgrader_gives_every_solution_all_points(tmp_path: Path) -> None:
+    course, expected = tmp_path / "course", {}
+    for name, assignment in ASSIGNMENTS.items():
+        build.build(assignment, KEY, tmp_path / name, roster=ROSTER, formats=["nbgrader"])
+        shutil.copytree(tmp_path / name / "kept" / "nbgrader", course, dirs_exist_ok=True)
+        place = course / "submitted" / "Ada" / name
+        place.mkdir(parents=True)
+        own = notebooks.values_of(assignment, KEY, "Ada")
+        (place / f"{name}.ipynb").write_text(notebooks.solution(assignment, own))
+        expected[name] = sum(q.total for q in assignment.questions.values() if not q.by_hand)
+    python = str(NBGRADER.with_name("python"))
+    told = with_nbgrader([python, "-c", EVERY, str(course), *expected], course)
+    assert json.loads(told.splitlines()[-1]) == expected
+
+
+@pytest.mark.usefixtures("nbgrader_there")
+def test_nbgrader_takes_the_source_and_grades_what_comes_back(tmp_path: Path) -> None:
+    """Its own tools: a release as ours, all points for the solution, none for the stub."""
     assignment = ASSIGNMENTS["projectors"]
     build.build(assignment, KEY, tmp_path / "out", roster=ROSTER, formats=["nbgrader"])
     course = tmp_path / "out" / "kept" / "nbgrader"
 
-    def nbgrader(*words: str) -> str:
-        environment = os.environ | {"PYTHONPATH": str(ROOT / "lib"), "HOME": str(tmp_path)}
-        environment["PATH"] = f"{NBGRADER.parent}:{environment['PATH']}"
-        done = subprocess.run(
-            [str(NBGRADER), *words],
-            cwd=course,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout
+    def nbgrader(*words: str) -> None:
+        with_nbgrader([str(NBGRADER), *words], course)
 
     name = assignment.name
     nbgrader("generate_assignment", name)

@@ -26,7 +26,9 @@ from lowdim.publish import cli
 ROOT = Path(__file__).resolve().parents[2]
 KEY = b"a key for the tests of this book"
 ASSIGNMENT = source.load(ROOT / source.FOLDER / "projectors.md")
-LOWDIM = [sys.executable, "-c", "import sys; from lowdim.publish.cli import main; sys.exit(main())"]
+RUN = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+RUN += "from lowdim.publish.cli import main; sys.exit(main())"
+LOWDIM = [sys.executable, "-c", RUN]  # it hears Ctrl-C where these tests run in the background
 pytestmark = [pytest.mark.usefixtures("walls")]
 
 # https://gradescope-autograders.readthedocs.io/en/latest/specs/, "Output format"
@@ -159,8 +161,9 @@ def test_pages_open_without_a_network_and_run_nothing(work: Path) -> None:
 def test_feedback_names_the_property_and_nothing_that_is_hidden(work: Path) -> None:
     page = (work / "out/students" / gradebook.slug("=1+1") / "feedback.html").read_text()
     says = ASSIGNMENT.questions["distance"].says
-    assert re.search(f"{re.escape(says['digits'])}</td><td>does not hold", page)
+    assert re.search(f"{re.escape(says['digits'])}</td><td><strong>does not hold", page)
     assert re.search(f"{re.escape(says['value'])}</td><td>holds", page)
+    assert "23 of 31 points. 6 of these are still to be given by a person." in page
     secret = {
         line.strip() for c in notebooks.secrets_of(ASSIGNMENT) for line in c.source.split("\n")
     }
@@ -213,15 +216,17 @@ def test_what_was_graded_is_not_graded_again(
 def test_an_interrupted_run_goes_on_where_it_stopped(work: Path, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
-    text = (work / "in" / "Kurt.ipynb").read_text()
-    for k in range(6):
-        (folder / f"student {k}.ipynb").write_text(text)
+    whole = json.loads((work / "in" / "Kurt.ipynb").read_text())
+    slow = {"cell_type": "code", "metadata": {}, "source": "import time\ntime.sleep(4)"}
+    for k in range(6):  # after the first two there is time to interrupt, however busy the machine
+        cells = whole["cells"] + [slow] * (k >= 2)
+        (folder / f"student {k}.ipynb").write_text(json.dumps(whole | {"cells": cells}))
     words = ["course", "grade", str(folder), "-o", str(tmp_path / "out"), "-a", "projectors"]
-    command = [*LOWDIM, *words, "--key", str(work / "course.key"), "--jobs", "1"]
+    command = [*LOWDIM, *words, "--key", str(work / "course.key"), "--jobs"]
     environment = os.environ | {"LOWDIM_ROOT": str(ROOT)}
-    running = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen([*command, "1"], env=environment, stderr=subprocess.PIPE, text=True)
     kept = tmp_path / "out" / gradebook.KEPT
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while time.monotonic() < until and len(list(kept.glob("[!.]*.json"))) < 2:
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
@@ -230,7 +235,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(work: Path, tmp_path: Path)
     before = {path.name for path in kept.glob("[!.]*.json")}
     assert 2 <= len(before) < 6 and not (tmp_path / "out" / "grades.csv").exists()
     times = {name: (kept / name).stat().st_mtime_ns for name in before}
-    assert subprocess.run(command, env=environment, check=False).returncode == 0
+    assert subprocess.run([*command, "4"], env=environment, check=False).returncode == 0
     assert len(rows(tmp_path / "out" / "grades.csv")) == 6
     assert times == {name: (kept / name).stat().st_mtime_ns for name in before}
 
@@ -307,42 +312,84 @@ def test_the_command_builds_for_a_list_of_students(
     assert sorted(listed) == sorted(str(p) for p in (tmp_path / "out").rglob("*") if p.is_file())
 
 
-def test_gradescopes_autograder_gives_the_same_points(tmp_path: Path) -> None:
+def test_what_was_handed_out_can_be_handed_in_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folders of the release are names of students, where the list says whose."""
+    monkeypatch.setenv("LOWDIM_ROOT", str(ROOT))
+    (tmp_path / "key").write_bytes(KEY)
+    (tmp_path / "roster").write_text("Kurt G\nEmmy\n")
+    build.build(ASSIGNMENT, KEY, tmp_path / "out", roster=["Kurt G"], formats=["plain"])
+    (path,) = (tmp_path / "out/released/plain").rglob("*.ipynb")
+    path.write_text(notebooks.solution(ASSIGNMENT, notebooks.values_of(ASSIGNMENT, KEY, "Kurt G")))
+    words = [
+        "grade",
+        tmp_path / "out/released/plain",
+        "-o",
+        tmp_path / "grades",
+        "-a",
+        "projectors",
+    ]
+    words += ["--key", tmp_path / "key", "--roster", tmp_path / "roster"]
+    assert cli.main(["course", *map(str, words)]) == 0
+    table = {row["student"]: row for row in rows(tmp_path / "grades" / "grades.csv")}
+    machine = sum(q.total for q in ASSIGNMENT.questions.values() if not q.by_hand)
+    assert float(table["Kurt G"]["total"]) == machine
+    assert table["Emmy"]["note"] == submissions.NOTHING and len(table) == 2
+
+
+def autograded(place: Path, text: str, name: str) -> dict:
+    """What Gradescope reads after it called the autograder in this place of /autograder."""
+    (place / "submission").mkdir(exist_ok=True)
+    (place / "submission" / f"{name}.ipynb").write_text(text)
+    done = subprocess.run(
+        ["bash", place / "source" / "run_autograder"],
+        env=os.environ | {"AUTOGRADER": str(place), "AUTOGRADER_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads((place / "results" / "results.json").read_text())
+    jsonschema.validate(result, GRADESCOPE)
+    return result
+
+
+def unpacked(assignment: source.Assignment, place: Path, student: str) -> None:
+    """The autograder and whose submission it is, as Gradescope lays them out."""
+    with zipfile.ZipFile(io.BytesIO(build.autograder(assignment, KEY))) as packed:
+        packed.extractall(place / "source")
+    users = {"users": [{"email": student, "name": "Ada"}]}
+    (place / "submission_metadata.json").write_text(json.dumps(users))
+
+
+@pytest.mark.parametrize("name", [path.stem for path in (ROOT / source.FOLDER).glob("*.md")])
+def test_gradescopes_autograder_gives_a_solution_all_points(name: str, tmp_path: Path) -> None:
     """Unpacked and called as Gradescope does it, with a folder in place of /autograder."""
     student = "ada@example.org"
+    assignment = source.load(ROOT / source.FOLDER / f"{name}.md")
+    unpacked(assignment, tmp_path, student)
+    own = notebooks.values_of(assignment, KEY, student)
+    result = autograded(tmp_path, notebooks.solution(assignment, own), name)
+    machine = sum(q.total for q in assignment.questions.values() if not q.by_hand)
+    assert sum(test["score"] for test in result["tests"]) == machine
+    assert sum(test["max_score"] for test in result["tests"]) == machine
+
+
+def test_gradescopes_autograder_takes_points_away_as_ours_does(tmp_path: Path) -> None:
+    student = "ada@example.org"
+    unpacked(ASSIGNMENT, tmp_path, student)
     own = notebooks.values_of(ASSIGNMENT, KEY, student)
     wrong = {"margin": ASSIGNMENT.questions["margin"].wrong[0].source}
     texts = {
-        25.0: notebooks.solution(ASSIGNMENT, own),
         22.0: notebooks.solution(ASSIGNMENT, own, replaced=wrong),
         0.0: notebooks.student(ASSIGNMENT, own),
     }
-    with zipfile.ZipFile(io.BytesIO(build.autograder(ASSIGNMENT, KEY))) as packed:
-        packed.extractall(tmp_path / "source")
-    users = {"users": [{"email": student, "name": "Ada"}]}
-    (tmp_path / "submission_metadata.json").write_text(json.dumps(users))
-    environment = {"AUTOGRADER": str(tmp_path), "AUTOGRADER_PYTHON": sys.executable}
     for expected, text in texts.items():
-        (tmp_path / "submission").mkdir(exist_ok=True)
-        (tmp_path / "submission" / "projectors.ipynb").write_text(text)
-        done = subprocess.run(
-            ["bash", tmp_path / "source" / "run_autograder"],
-            env=os.environ | environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        result = json.loads((tmp_path / "results" / "results.json").read_text())
-        jsonschema.validate(result, GRADESCOPE)
+        result = autograded(tmp_path, text, "projectors")
         assert sum(test["score"] for test in result["tests"]) == expected
     (tmp_path / "submission" / "second.ipynb").write_text("{}")
-    subprocess.run(
-        ["bash", tmp_path / "source" / "run_autograder"],
-        env=os.environ | environment,
-        check=True,
-    )
-    result = json.loads((tmp_path / "results" / "results.json").read_text())
+    result = autograded(tmp_path, texts[0.0], "projectors")
     assert result["score"] == 0 and "2 notebooks" in result["output"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from pathlib import Path
 
@@ -30,16 +31,28 @@ def ids(value: object) -> str:
     return getattr(value, "name", str(value))
 
 
+PREPARED: dict[tuple[str, str, str], tuple[dict, dict, list]] = {}
+
+
+def prepared(assignment: Assignment, question: Question, student: str) -> tuple[dict, dict, list]:
+    """The values, the hidden names and the hidden inputs of a student, made once."""
+    named = (assignment.name, question.name, student)
+    if named not in PREPARED:
+        values = notebooks.values_of(assignment, KEY, student)
+        hidden = judging.prepare([c.source for c in [*assignment.shared, *question.hidden]])
+        rng = keys.generator(KEY, assignment.name, student, question.name)
+        PREPARED[named] = values, hidden, list(hidden["cases"](rng, values))
+    return PREPARED[named]
+
+
 def judged(assignment: Assignment, question: Question, code: str, student: str) -> dict:
     """Which properties an answer has, asked in this process: it is ours."""
-    values = notebooks.values_of(assignment, KEY, student)
-    hidden = judging.prepare([c.source for c in [*assignment.shared, *question.hidden]])
-    cases = hidden["cases"](keys.generator(KEY, assignment.name, student, question.name), values)
-    space = {"values": values}
+    values, hidden, cases = prepared(assignment, question, student)
+    space: dict = {"values": values}
     for cell in assignment.given:
         exec(cell.source, space)
     exec(code, space)
-    answers = [("value", space[question.function](*case)) for case in cases]
+    answers = [("value", space[question.function](*copy.deepcopy(case))) for case in cases]
     found = judging.judge(hidden, list(question.points), cases, answers, values)
     assert found.reason != judging.UNFIT
     return dict(found.holds)
@@ -84,6 +97,32 @@ def test_every_property_is_lost_by_some_wrong_answer(
 ) -> None:
     lost = {name for cell in question.wrong for name in cell.options["loses"]}
     assert lost == set(question.points)
+
+
+PLANTED = [(a, q) for a, q in QUESTIONS if {"sound", "broken"} <= set(q.points)]
+
+
+def test_every_part_plants_ladders_or_claims() -> None:
+    names = {assignment.name for assignment, _ in PLANTED}
+    assert names == {"projectors", "ladders", "stationary", "flows", "hashing"}
+
+
+@pytest.mark.parametrize(("assignment", "question"), PLANTED, ids=ids)
+def test_five_planted_ladders_are_sound_and_ten_are_broken(
+    assignment: Assignment, question: Question
+) -> None:
+    values, hidden, cases = prepared(assignment, question, "Ada")
+    space: dict = {"values": values}
+    for cell in assignment.given:
+        exec(cell.source, space)
+    exec(source.solved(question.answer.source), space)
+    told = [space[question.function](*copy.deepcopy(case)) for case in cases]
+    assert told.count("") >= 5 and len(told) - told.count("") >= 10
+    # whoever accepts all, or names the same place in all, has no points for the others
+    for always in (lambda names: "", lambda names: names[1], lambda names: names[-1]):
+        given = [("value", always(case[0])) for case in cases]
+        found = judging.judge(hidden, list(question.points), cases, given, values).holds
+        assert not found["broken"]
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS.values(), ids=ids)

@@ -109,6 +109,46 @@ def test_a_zip_file_is_read_and_never_unpacked(tmp_path: Path) -> None:
     assert "evil" not in found.values() and [p.name for p in tmp_path.iterdir()] == ["all.zip"]
 
 
+def test_with_a_list_everyone_has_a_row_and_nobody_else_is_graded(tmp_path: Path) -> None:
+    known = {"KurtG-1": "Kurt G", "Kurt G": "Kurt G", "Ada": "Ada", "Noël": "Noël", "Zoe": "Zoe"}
+    for path in ("KurtG-1/projectors.ipynb", "Ada.ipynb", "Noe\u0308l.ipynb", "Mallory.ipynb"):
+        file = tmp_path / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(notebook(path))
+    (tmp_path / "Ada").mkdir()
+    (tmp_path / "Ada" / "projectors.ipynb").write_text(notebook("another"))
+    found = {s.student: s for s in collect(tmp_path, "projectors", known=known)}
+    assert list(found) == ["Ada", "Kurt G", "Mallory", "Noël", "Zoe"]
+    assert read(found["Kurt G"].data)[0].source == "KurtG-1/projectors.ipynb"
+    assert found["Noël"].data and not found["Noël"].refused
+    assert found["Ada"].refused.startswith("There are 2 different notebooks")
+    assert found["Mallory"] == submissions.Submission("Mallory", refused=submissions.UNLISTED)
+    assert found["Zoe"].refused == submissions.NOTHING
+
+
+def test_a_strange_name_is_no_reason_to_be_left_out(tmp_path: Path) -> None:
+    for name in ("_x.ipynb", "..y.ipynb", ".z.ipynb", "__w/projectors.ipynb"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(notebook(name))
+    for name in ("._x.ipynb", ".DS_Store", "Thumbs.db", ".git/config", "__MACOSX/a.ipynb"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("left behind")
+    packed = tmp_path.with_suffix(".zip")
+    with zipfile.ZipFile(packed, "w") as made:
+        for path in tmp_path.rglob("*"):
+            made.write(path, path.relative_to(tmp_path))
+    for place in (tmp_path, packed):
+        assert list(rows(place)) == ["..y", ".z", "__w", "_x"]
+
+
+def test_a_name_has_one_form(tmp_path: Path) -> None:
+    """Composed or not, with blanks around it or not: it is one student, who handed in twice."""
+    for name in ("Noël", "Noe\u0308l", "Noël "):
+        (tmp_path / f"{name}.ipynb").write_text(notebook(name))
+    (row,) = collect(tmp_path, "projectors")
+    assert row.student == "Noël" and row.refused.startswith("There are 3 different notebooks")
+
+
 def test_a_place_without_submissions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="no submissions in"):
         collect(tmp_path, "x")

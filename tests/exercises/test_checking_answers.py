@@ -21,6 +21,7 @@ import pytest
 from lowdim.exercises.checking import PASSED, UNANSWERED
 from lowdim.publish import words
 from lowdim.publish.chapters import discover
+from lowdim.publish.site.exercises import kind_of
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -99,6 +100,18 @@ def exercises() -> dict[str, tuple[str, words.Block]]:
 
 def test_every_checker_judges_one_exercise_and_every_exercise_has_its_checker() -> None:
     assert sorted(exercises()) == sorted(CHECKERS)
+
+
+@pytest.mark.parametrize("chapter", discover(ROOT))
+def test_every_computational_exercise_has_an_answer_cell_and_a_checker(chapter: str) -> None:
+    text = (ROOT / "notebooks" / f"{chapter}.md").read_text(encoding="utf-8")
+    for block in words.blocks(text):
+        if block.name == "exercise":
+            said = re.match(r"\*([^*]*)\*\s*", block.body)
+            assert said, f"{block.options['label']} does not say how long it takes"
+            kind = kind_of(block.body[said.end() :], said[1].rstrip("."))
+            assert kind != "compute" or "checker" in block.options, block.options["label"]
+    assert "def check_" not in text, "a checker lives in the library, not in a chapter"
 
 
 @pytest.mark.parametrize("checker", CHECKERS)

@@ -13,6 +13,7 @@ import os
 import resource
 import struct
 import sys
+import time
 import types
 from collections.abc import Callable
 
@@ -25,10 +26,12 @@ PLAIN = {
 
 
 def limit(limits: dict[str, int]) -> None:
-    """Lower every limit for good."""
+    """Lower every limit for good; time on the processor counts from here, not from the start."""
     for name, value in limits.items():
         if name == "uid":
             continue
+        if name == "cpu":  # a slow machine takes its time to begin, and no student's
+            value += round(time.process_time())
         which = getattr(resource, f"RLIMIT_{name.upper()}")
         most = resource.getrlimit(which)[1]
         least = value if most == resource.RLIM_INFINITY else min(value, most)

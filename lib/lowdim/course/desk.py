@@ -100,11 +100,15 @@ def grade(
     place: Path,
     folder: Path,
     *,
+    roster: Path | None = None,
     jobs: int | None = None,
     seconds: int | None = None,
     progress: bool = False,
 ) -> list[str]:
     """Grade a class; what is to be said of it, in lines.
+
+    With a ``roster`` a student may be called by the name of the folder that :func:`build` made,
+    everyone on the list has a row, and whoever is not on it is not graded.
 
     Raises
     ------
@@ -124,7 +128,9 @@ def grade(
         if value is not None and value < 1:
             raise CourseError(f"{name} must be 1 or more; you gave {value}.")
     secret = keys.read_key(key)
-    submitted = submissions.collect(place, assignment.name)
+    names = building.read_roster(roster) if roster else []
+    known = {gradebook.slug(name): name for name in names} | {name: name for name in names}
+    submitted = submissions.collect(place, assignment.name, known=known if roster else None)
     if folder.resolve().is_relative_to(place.resolve()):
         raise CourseError(f"{folder} is inside {place}: the grades would be among the submissions.")
     for path in (key, place, folder):

@@ -18,7 +18,8 @@ STYLE = """\
 body{font:1rem/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;width:100%}td,th{padding:.3rem .5rem;text-align:left;
 border-bottom:1px solid #8886;vertical-align:top}td.n,th.n{text-align:right;white-space:nowrap}
-pre{white-space:pre-wrap;border:1px solid #8886;padding:.5rem}.no{font-weight:600}
+pre{white-space:pre-wrap;border:1px solid #8886;padding:.5rem}
+table.bars td:first-child{white-space:nowrap}table.bars td:last-child{width:60%}
 """
 
 
@@ -54,6 +55,12 @@ def verdict(question: Graded, prop: str) -> str:
     return "could not be asked" if question.reason else "does not hold"
 
 
+def _marked(question: Graded, prop: str) -> str:
+    """The same for a table, where what is missing is seen at once."""
+    said = verdict(question, prop)
+    return said if said == "holds" else f"<strong>{said}</strong>"
+
+
 def feedback(result: Result, assignment: Assignment, by_hand: Mapping[str, tuple[str, str]]) -> str:
     """The page of one student; ``by_hand`` has points and comment by question, as texts.
 
@@ -70,7 +77,10 @@ def feedback(result: Result, assignment: Assignment, by_hand: Mapping[str, tuple
         body.append(f"<p>Not graded. {html.escape(result.refused)}</p>")
         return _page(assignment.title, body)
     given = sum(_number(points) for points, _ in by_hand.values())
-    body.append(f"<p>{result.total + given:g} of {assignment.total:g} points.</p>")
+    left = [sum(q.out_of.values()) for name, q in result.questions.items()
+            if q.by_hand and not by_hand.get(name, ("", ""))[0]]  # fmt: skip
+    waits = f" {sum(left):g} of these are still to be given by a person." if left else ""
+    body.append(f"<p>{result.total + given:g} of {assignment.total:g} points.{waits}</p>")
     for name, question in result.questions.items():
         told = by_hand.get(name, ("", ""))
         points = question.total + _number(told[0])
@@ -84,7 +94,7 @@ def feedback(result: Result, assignment: Assignment, by_hand: Mapping[str, tuple
             body.append(f"<p>{html.escape(told[1])}</p>")
         says = assignment.questions[name].says
         rows = [
-            _row(html.escape(says[p]), verdict(question, p), f"#{question.points[p]:g} of {most:g}")
+            _row(html.escape(says[p]), _marked(question, p), f"#{question.points[p]:g} of {most:g}")
             if not question.by_hand
             else _row(html.escape(says[p]), "", f"#{most:g}")
             for p, most in question.out_of.items()
@@ -162,10 +172,10 @@ def _bars(totals: Sequence[float], most: float) -> str:
         counts[min(9, int(10 * total / most)) if most else 0] += 1
     rows = [_row("points", "#students", "", head=True)]
     for k, count in enumerate(counts):
-        wide = round(300 * count / max(counts))
-        bar = f'<svg width="{wide}" height="12"><rect width="100%" height="12" fill="#47a"/></svg>'
+        wide = round(100 * count / max(counts))
+        bar = f'<svg width="{wide}%" height="12"><rect width="100%" height="12" fill="#47a"/></svg>'
         rows.append(_row(f"{k * most / 10:g} to {(k + 1) * most / 10:g}", f"#{count}", bar))
-    return f"<table>{''.join(rows)}</table>"
+    return f'<table class="bars">{"".join(rows)}</table>'
 
 
 def _hardest(graded: Sequence[Result], assignment: Assignment) -> list[str]:

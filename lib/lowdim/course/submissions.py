@@ -10,8 +10,8 @@ import json
 import os
 import stat
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,7 +19,9 @@ from lowdim.course.keys import CourseError, identity
 
 LARGEST = 16 << 20  # bytes of a notebook
 MOST_CELLS = 2_000
-IGNORED = (".", "_", "Thumbs.db")  # how names of files begin that systems leave behind
+UNLISTED = "Nobody of this name is on the list of students."
+NOTHING = "Nothing was handed in."
+LEFT_BEHIND = ("__MACOSX", "Thumbs.db", "desktop.ini")  # by systems, in any folder
 
 
 @dataclass(frozen=True)
@@ -84,11 +86,15 @@ def _cell(each: Any) -> Cell | None:
     return Cell(each["cell_type"] == "code", source, question if isinstance(question, str) else "")
 
 
-def collect(place: Path, assignment: str) -> list[Submission]:
+def collect(
+    place: Path, assignment: str, *, known: Mapping[str, str] | None = None
+) -> list[Submission]:
     """Everything in a folder or a zip file, one row for each student, by name.
 
     A student's notebook is ``<student>.ipynb``, or stands in the folder ``<student>`` or
     ``<student>/<assignment>``; of several there, it is the one called ``<assignment>.ipynb``.
+    ``known`` has the names of all students, by every name that they may hand in under: whoever is
+    not among them is refused, and whoever handed in nothing has a row that says so.
 
     Raises
     ------
@@ -113,8 +119,24 @@ def collect(place: Path, assignment: str) -> list[Submission]:
         raise CourseError(f"There are no submissions in {place}.")
     by_student: dict[str, list[tuple[str, Submission]]] = {}
     for path, submission in found:
-        by_student.setdefault(submission.student, []).append((path, submission))
-    return [_one(name, each, assignment) for name, each in sorted(by_student.items())]
+        name = _called(submission.student, known or {})
+        by_student.setdefault(name, []).append((path, replace(submission, student=name)))
+    rows = {name: _one(name, each, assignment) for name, each in by_student.items()}
+    if known is not None:
+        listed = set(known.values())
+        for name in rows.keys() - listed:
+            rows[name] = Submission(name, refused=rows[name].refused or UNLISTED)
+        rows |= {name: Submission(name, refused=NOTHING) for name in listed - rows.keys()}
+    return [rows[name] for name in sorted(rows)]
+
+
+def _called(name: str, known: Mapping[str, str]) -> str:
+    """The student of this name, in the form that seeds are made from."""
+    try:
+        plain = identity(name)
+    except CourseError:
+        return name  # which is refused
+    return known.get(plain, plain)
 
 
 def _one(student: str, each: list[tuple[str, Submission]], assignment: str) -> Submission:
@@ -138,7 +160,7 @@ def _one(student: str, each: list[tuple[str, Submission]], assignment: str) -> S
 
 def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if entry.name.startswith(IGNORED):
+        if _left_behind(entry.name):
             continue
         name = _readable(entry.name)
         if entry.is_dir(follow_symlinks=False):
@@ -155,6 +177,12 @@ def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
                 yield name, Submission(student, refused=reason)
             else:
                 yield name, _opened(Path(entry.path), student)
+
+
+def _left_behind(name: str) -> bool:
+    """Whether a system or a program wrote it; a notebook with a strange name is a notebook."""
+    hidden = name.startswith(".") and (name.startswith("._") or not name.endswith(".ipynb"))
+    return name in LEFT_BEHIND or (hidden and name.strip(".") != "")
 
 
 def _below(folder: Path, name: str) -> Iterator[Path]:
@@ -194,7 +222,7 @@ def _in_zip(place: Path) -> Iterator[tuple[str, Submission]]:
     with zipfile.ZipFile(place) as opened:
         for entry in sorted(opened.infolist(), key=lambda entry: entry.filename):
             path = PurePosixPath(entry.filename.replace("\\", "/"))
-            if entry.is_dir() or path.name.startswith(IGNORED) or "__MACOSX" in path.parts:
+            if entry.is_dir() or any(_left_behind(part) for part in path.parts):
                 continue
             student = path.parts[0].removesuffix(".ipynb")
             if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:

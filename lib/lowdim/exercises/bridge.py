@@ -21,11 +21,10 @@ def check_between(between: Callable[[Tensor, int, float], Any]) -> None:
     >>> check_between(lambda squares, K, turn: (0.0, float(squares[0]) * turn))
     'Not yet: the least excess is smaller than any space L reaches.'
     """
-    for trial in range(4):
+    for trial, (n, K) in enumerate(((7, 3), (6, 2), (9, 4), (5, 1))):
         draw = generator(0, trial, "exercise: between")
-        n, K = 7, 3
         squares = torch.from_numpy(draw.uniform(0.1, 9.0, n)).sort(descending=True).values
-        for turn in (0.4, 1.0, 1.7, 2.5):
+        for turn in (turn for turn in (0.4, 1.0, 1.7, 2.5, 4.0) if turn <= min(K, n - K)):
             answer = between(squares.clone(), K, turn)
             wants(
                 isinstance(answer, tuple | list) and len(answer) == 2,
@@ -77,6 +76,9 @@ def check_still(still: Callable[..., Any]) -> None:
     nan = {"weight": torch.tensor([float("nan"), 1.0])}
     same = {"weight": nan["weight"].clone()}
     wants(still(nan, same) is True, "a NaN that stayed where it was counts as a change")
+    wider = copy()
+    wider["weight"] = wider["weight"].double()
+    wants(still(state, wider) is False, "a weight that has another type of numbers is not seen")
 
 
 def _turns(n: int, K: int, turn: float) -> list[list[tuple[int, int, float]]]:

@@ -105,6 +105,11 @@ def check_same(same_normal_weight: Callable[[Callable], Callable]) -> None:
         other = same_normal_weight(g)
         values = matrix(other(at), (len(at),), "the new function of 41 numbers")
         wants(np.abs(g(at) - values.numpy()).max() > 1e-3, "the two functions are the same")
+        alone = matrix(other(at[3:11]), (8,), "the new function of 8 numbers")
+        wants(
+            np.abs(alone.numpy() - values.numpy()[3:11]).max() < 1e-9,
+            "its value at a point depends on the other points: this is no function of x",
+        )
         draw = generator(0, trial, "exercise: same weight")
         for N in (4, 9, 60):
             x, y = 2 * draw.uniform(-1, 1, N) + 0.3 * trial, draw.standard_normal(N)

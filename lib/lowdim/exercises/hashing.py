@@ -182,3 +182,30 @@ def check_shifted(shifted: Callable[[int, float], Any]) -> None:
             wanted = float(dual((rho + tau**2) / (1 + tau**2)))
             # what is left out is at most K(1) times 0.45 to the power of the count
             wants(abs(total - wanted) < 1e-7, "at some τ the series does not add up to the kernel")
+
+
+@checker
+def check_apart(apart: Callable[[int, float], Any]) -> None:
+    """Exercise 3 of loss and distances: means that are as near as a loss allows.
+
+    Examples
+    --------
+    >>> check_apart(lambda m, loss: (torch.eye(m), torch.eye(m)))
+    'Not yet: the loss is not the given one.'
+    """
+    for m, loss in ((2, 0.01), (3, 0.04), (5, 0.001), (4, 0.16)):
+        given = apart(m, loss)
+        if not (isinstance(given, (tuple, list)) and len(given) == 2):
+            outcome("apart does not return two matrices")
+        A = matrix(given[0], (m, None), "A")
+        R = matrix(given[1], (A.shape[1], m), "the means")
+        eye = torch.eye(m, dtype=torch.float64)
+        weights = 0.5 * eye + (1 - eye) * (0.5 / (m - 1))
+        found = float((weights * (eye - A @ R) ** 2).sum() / m)
+        wants(abs(found - loss) < 1e-3 * loss, "the loss is not the given one")
+        gaps = float((R[:, :, None] - R[:, None]).square().sum() / (m * (m - 1)))
+        bound = 2 * (m - 1) * (1 - 2 * loss**0.5) ** 2
+        wants(
+            gaps * float(A.square().sum()) < 1.01 * bound,
+            "the distances are more than one per cent above the sharp bound",
+        )

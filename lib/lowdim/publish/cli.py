@@ -220,13 +220,14 @@ def _course_parsers(course: argparse.ArgumentParser) -> None:
     )
     key.add_argument("file", metavar="FILE", type=Path, help="a new file; keep it to yourself")
     build.add_argument("assignment", metavar="ASSIGNMENT", help="a name, or a source file (.md)")
-    build.add_argument("--roster", metavar="FILE", type=Path, help="students, one in a line")
-    build.add_argument("--format", action="append", metavar="FORMAT", help="repeatable; or all")
+    formats = "plain, nbgrader or gradescope; repeatable (default: all three)"
+    build.add_argument("--format", action="append", metavar="FORMAT", help=formats)
     grade.add_argument("submissions", metavar="SUBMISSIONS", type=Path, help="folder or zip file")
     grade.add_argument("-a", "--assignment", metavar="ASSIGNMENT", required=True)
     grade.add_argument("--jobs", metavar="N", type=int, help="jails at once (default: the cores)")
     grade.add_argument("--seconds", metavar="N", type=int, help="for one attempt (default: 20)")
     for each in (build, grade):
+        each.add_argument("--roster", metavar="FILE", type=Path, help="students, one in a line")
         each.add_argument("-o", "--output", metavar="DIR", type=Path, required=True)
         each.add_argument("--key", metavar="FILE", type=Path, default=Path("course.key"))
 
@@ -247,7 +248,7 @@ def _course(asked: argparse.Namespace) -> int:
             return 0
         for line in desk.grade(
             source, asked.key, asked.submissions, asked.output,
-            jobs=asked.jobs, seconds=asked.seconds, progress=progress,
+            roster=asked.roster, jobs=asked.jobs, seconds=asked.seconds, progress=progress,
         ):  # fmt: skip
             print(line)
     except (keys.CourseError, jail.JailMissing) as error:

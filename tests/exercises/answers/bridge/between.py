@@ -38,3 +38,8 @@ def wrong_swapped(squares: Tensor, K: int, turn: float) -> tuple[float, float]:
     """Returns them the other way round."""
     low, high = solution(squares, K, turn)
     return high, low
+
+
+def wrong_three(squares: Tensor, K: int, turn: float) -> tuple[float, float]:
+    """The example's K in place of the given one."""
+    return solution(squares, 3, turn)

@@ -40,3 +40,10 @@ def wrong_sign(before: dict[str, Tensor], after: dict[str, Tensor]) -> bool:
         bool(((before[k] == after[k]) | (before[k].isnan() & after[k].isnan())).all())
         for k in before
     )
+
+
+def wrong_widened(before: dict[str, Tensor], after: dict[str, Tensor]) -> bool:
+    """Makes everything double first: another type of numbers does not show."""
+    return before.keys() == after.keys() and all(
+        before[k].double().numpy().tobytes() == after[k].double().numpy().tobytes() for k in before
+    )

@@ -29,3 +29,8 @@ def wrong_mean(g: Callable) -> Callable:
 def wrong_residual(g: Callable) -> Callable:
     """Adds something that x is uncorrelated with on a symmetric law, which is not enough."""
     return lambda x: g(x) + x**2
+
+
+def wrong_sized(g: Callable) -> Callable:
+    """Adds x divided by its norm, which depends on all points: no function of one x."""
+    return lambda x: g(x) + x / np.linalg.norm(x)

@@ -31,3 +31,8 @@ def wrong_nothing_turned(factor: float) -> tuple[list, list]:
 def wrong_no_gap(factor: float) -> tuple[list, list]:
     """Noise above the signal."""
     return [[1, 0], [0, 0]], [[1, 0], [0.1, 2]]
+
+
+def wrong_one_for_all(factor: float) -> tuple[list, list]:
+    """One pair with a large gain: there is always a larger factor."""
+    return [[1, 0], [0, 0]], [[0, 0], [0.01, 1e-6]]
