@@ -25,8 +25,9 @@ def squared_distances(A: Tensor) -> Tensor:
 
     Examples
     --------
-    >>> squared_distances(torch.tensor([[1e9], [1e9 + 1], [0.0]]).double())[0].tolist()
-    [0.0, 1.0, 1e+18]
+    >>> A = torch.tensor([[1e9], [1e9 + 1], [0.0]], dtype=torch.float64)
+    >>> round(squared_distances(A)[0, 1].item(), 6)
+    1.0
     """
     A = A - A.mean(0)
     gram = A @ A.mT

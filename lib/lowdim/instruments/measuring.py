@@ -269,20 +269,16 @@ def measure(
                 got = offdata.sensitivity_numbers(plain, plan.taps, few, basis, how=how, seed=seed)
                 for numbers, more in zip(found[name], got, strict=True):
                     numbers["embedded"] = more
-    modules = dict(plain.named_modules())
+        weights = _weights(plain, plan, K, epsilon)  # to look at a weight may be to make it anew
     out = []
     for i, tap in enumerate(plan.taps):
-        owner = modules[tap.module] if tap.side == "output" and tap.call == 0 else None
-        weights = {}
-        if owner is not None and capture.is_atom(owner):
-            weights = spectra.weight_numbers(owner, K, epsilon=epsilon)
         note = tap.note
         if tap.width > width:
             error = (2 / width) ** 0.5
             note = f"{note}; " if note else ""
             note += f"{tap.width} values sketched to {width}: squares within about {error:.1%}"
         out.append(Layer(tap.name, tap.kind, tap.shape, note, {s: f[i] for s, f in found.items()},
-                         weights))  # fmt: skip
+                         weights[i]))  # fmt: skip
     notes = list(plan.notes)
     if plain is not model:
         notes.append("the model is compiled; the module behind it was run without compilation")
@@ -294,6 +290,19 @@ def measure(
          "epsilon": epsilon, "training": training, "device": str(device), "dtype": str(dtype),
          "torch": torch.__version__},
     )  # fmt: skip
+
+
+def _weights(
+    model: nn.Module, plan: Plan, K: int | None, epsilon: float
+) -> list[dict[str, dict[str, Number]]]:
+    """The weights' numbers at each tap, where its module first puts out."""
+    modules = dict(model.named_modules())
+    found: list[dict[str, dict[str, Number]]] = []
+    for tap in plan.taps:
+        owner = modules[tap.module]
+        first = tap.side == "output" and tap.call == 0 and capture.is_atom(owner)
+        found.append(spectra.weight_numbers(owner, K, epsilon=epsilon) if first else {})
+    return found
 
 
 def _all_there(layers: Sequence[str], plan: Plan) -> None:

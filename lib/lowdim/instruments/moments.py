@@ -17,11 +17,13 @@ in the mean, with a relative standard error of about :math:`\sqrt{2/\text{width}
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from scipy import linalg
+from scipy.sparse.linalg import ArpackError, eigsh
 from torch import Tensor
 
 from lowdim.seeds import generator
@@ -41,9 +43,25 @@ def largest(A: Tensor, count: int) -> Tensor:
     [3.0, 2.0]
     """
     p = len(A)
+    if count == 1 and p >= 256:  # one of many: Lanczos' iteration, to rounding
+        start = generator(0, 0, "largest").standard_normal(p)
+        with contextlib.suppress(ArpackError):  # of a matrix that is zero, say
+            top = eigsh(A.numpy(), 1, which="LA", v0=start, return_eigenvectors=False)
+            return torch.from_numpy(top)
     within = None if count >= p else [p - count, p - 1]
     found = linalg.eigh(A.numpy(), eigvals_only=True, subset_by_index=within, check_finite=False)
     return torch.from_numpy(found).flip(0)
+
+
+def _eigen(lower: np.ndarray, q: int) -> tuple[Tensor, Tensor]:
+    """All eigenvalues (p,) of a symmetric matrix, ascending, and the vectors (p, q) of the largest,
+    from its lower triangle: one tridiagonal matrix serves both."""
+    p = len(lower)
+    reduced, d, e, tau, _ = linalg.lapack.dsytrd(lower, lower=1, lwork=64 * p)
+    values = linalg.eigvalsh_tridiagonal(d, e)
+    _, some = linalg.eigh_tridiagonal(d, e, select="i", select_range=(p - q, p - 1))
+    turned, _, _ = linalg.lapack.dormqr("L", "N", reduced[1:, :-1], tau, some[1:], 64 * q)
+    return torch.from_numpy(values), torch.from_numpy(np.concatenate([some[:1], turned]))
 
 
 class Sketch:
@@ -124,11 +142,8 @@ class First:
         """
         p = len(self._half)
         q = p if q is None else min(q, p)
-        if 4 * q < p:  # far fewer than all: twice tridiagonal is cheaper than all vectors
-            upper = {"lower": False, "check_finite": False}
-            every = linalg.eigh(self._half, eigvals_only=True, **upper)
-            _, some = linalg.eigh(self._half, subset_by_index=[p - q, p - 1], **upper)
-            values, vectors = torch.from_numpy(every), torch.from_numpy(some)
+        if 4 * q < p:  # far fewer than all: all vectors are most of the cost
+            values, vectors = _eigen(self._half.T, q)
         else:
             values, vectors = torch.linalg.eigh(self.moment)
         return values.flip(0).clamp_min(0).sqrt(), vectors.flip(1)[:, :q]
@@ -178,6 +193,7 @@ class Second:
         self.deviations, self.counts = zeros(groups, K, p), zeros(groups, K)
         self.deviation_squares = zeros(groups, K)
         self._held: list[tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]] = []
+        self._waiting = 0
         self._factors = frame.vectors
         if frame.centres is not None:
             self._factors = torch.cat([frame.vectors, frame.centres.mT], 1)
@@ -204,7 +220,8 @@ class Second:
             least += torch.linalg.vector_norm(H, dim=1).square_()
             self.nearest.index_add_(0, group, least.clamp_min_(0))
         self._held.append((Z, rows, group, before, start))
-        if sum(len(part[0]) for part in self._held) >= HELD:
+        self._waiting += Z.shape[0]
+        if self._waiting >= HELD:
             self._close()
         return Z
 
@@ -217,7 +234,7 @@ class Second:
             for parts in zip(*self._held, strict=True)
         )
         assert Z is not None and rows is not None and group is not None
-        self._held = []
+        self._held, self._waiting = [], 0
         G, K = self.groups, self.K
         cell, cells = (group * K + rows, G * K) if self.by_group else (rows, K)
         blocks = _products(Z, Z, cell, cells).reshape(self._blocks.shape)
