@@ -5,17 +5,22 @@ Compared variants take turns, and a ratio is the median of the turns' ratios.
 
 from __future__ import annotations
 
+import cProfile
 import json
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
+from lowdim.instruments import classes, offdata, rowspaces, spectra
 from lowdim.instruments.loading import data
 from lowdim.instruments.measuring import INSTRUMENTS, measure
+from lowdim.instruments.moments import First, Second
 from lowdim.instruments.recording import Recorder
+from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 LAYERS, WIDTH, POINTS, CLASSES = 10, 512, 10_000, 10
@@ -39,28 +44,76 @@ def _points() -> tuple[Tensor, Tensor]:
     return centres[labels] + torch.randn(POINTS, WIDTH, generator=generator), labels
 
 
+# where the time goes: functions of which none calls another of them
+SPENT: dict[str, tuple[Callable, ...]] = {
+    "sums of the first pass": (First.add,),
+    "sums of the second pass": (Second.add,),
+    "spectra of values": (First.spectrum,),
+    "spectra of weights": (spectra.weight_numbers,),
+    "k-means": (spectra.centres,),
+    "derivatives": (offdata.sensitivity_numbers,),
+    "numbers and ranges": (
+        rowspaces.rowspace_numbers, spectra.spectrum_numbers, classes.class_numbers,
+    ),
+}  # fmt: skip
+
+
+def _seconds(function: Callable[[], object], clock: Callable[[], float]) -> float:
+    start = clock()
+    function()
+    return clock() - start
+
+
+def _spent(function: Callable[[], object]) -> dict[str, float]:
+    """Seconds in each part of :data:`SPENT` by the profiler; the rest is mostly forward passes."""
+    profile = cProfile.Profile(timer=time.process_time)
+    whole = _seconds(lambda: profile.runcall(function), time.process_time)
+    profile.create_stats()
+    within = {key[:2]: row[3] for key, row in profile.stats.items()}  # type: ignore[attr-defined]
+    found = {}
+    for what, functions in SPENT.items():
+        codes = [f.__code__ for f in functions]
+        found[what] = sum(within.get((c.co_filename, c.co_firstlineno), 0.0) for c in codes)
+    found["forward passes and the rest"] = whole - sum(found.values())
+    return found
+
+
 def instruments_vs_forward(*, turns: int = 3) -> dict:
-    """Ten forward passes over all four instruments, and what each instrument costs."""
+    """Ten forward passes over all four instruments, what each costs, and where the time goes.
+
+    In processor time on one thread, which a busy machine hardly moves; by the clock and on both
+    threads beside it.
+    """
     model, (x, y) = _network(), _points()
-    multiples = []
-    for _ in range(turns):
-        start = time.perf_counter()
+
+    def forward() -> None:
         with torch.no_grad():
             for part in x.split(256):
                 model(part)
-        forward = time.perf_counter() - start
-        start = time.perf_counter()
-        measure(model, x, labels=y)
-        multiples.append((time.perf_counter() - start) / forward)
-    alone = {}
-    for name in INSTRUMENTS:
-        start = time.perf_counter()
-        measure(model, x, labels=y, instruments=[name])
-        alone[name] = (time.perf_counter() - start) / forward
-    multiple = statistics.median(multiples)
+
+    def run(**options: Any) -> None:
+        measure(model, x, labels=y, **options)
+
+    measure(model, x[:512], labels=y[:512])  # libraries are loaded by now
+    by_clock = [_seconds(f, time.perf_counter) for f in (forward, run)]
+    threads, now = torch.get_num_threads(), time.process_time
+    with threadpool_limits(1):
+        torch.set_num_threads(1)
+        try:
+            pairs = [(_seconds(forward, now), _seconds(run, now)) for _ in range(turns)]
+            one = min(a for a, _ in pairs)
+            alone = {
+                name: _seconds(lambda name=name: run(instruments=[name]), now) / one
+                for name in INSTRUMENTS
+            }
+            spent = {what: seconds / one for what, seconds in _spent(run).items()}
+        finally:
+            torch.set_num_threads(threads)
+    multiple = statistics.median(b / a for a, b in pairs)
     return {
-        "ratio": GOAL / multiple, "multiple": multiple, "forward_seconds": forward,
-        "multiple_of_each_alone": alone, "layers": LAYERS, "width": WIDTH, "points": POINTS,
+        "ratio": GOAL / multiple, "multiple": multiple, "forward_seconds": one,
+        "multiple_by_the_clock": by_clock[1] / by_clock[0], "multiple_of_each_alone": alone,
+        "spent": spent, "layers": LAYERS, "width": WIDTH, "points": POINTS,
         "taps": 2 * LAYERS + 1,
     }  # fmt: skip
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 from lowdim.bridge import gallery
 from lowdim.instruments.measuring import measure
+from lowdim.instruments.untouched import bits
 
 DATA = gallery.pictures(points=60)
 
@@ -14,9 +15,9 @@ DATA = gallery.pictures(points=60)
 def test_measuring_moves_no_bit(name: str) -> None:
     model = gallery.make(name, width=2)
     model.train()
-    before = gallery.bits(model)
+    before = bits(model)
     measure(model, DATA.train, sample=16, probes=2)
-    assert gallery.bits(model) == before
+    assert bits(model) == before
 
 
 @pytest.mark.parametrize("name", gallery.ARCHITECTURES)

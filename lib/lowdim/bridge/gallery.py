@@ -13,7 +13,7 @@ from lowdim.data import images
 from lowdim.instruments.recording import Recorder
 from lowdim.seeds import generator
 
-__all__ = ["ARCHITECTURES", "ENDS", "Pictures", "bits", "fit", "make", "pictures"]
+__all__ = ["ARCHITECTURES", "ENDS", "Pictures", "fit", "make", "pictures"]
 
 SEEN = 7
 """Digits below it are trained on; the others are unseen classes."""
@@ -193,24 +193,3 @@ def fit(
                 if recorder is not None:
                     recorder.step()
     return model.eval()
-
-
-def bits(model: nn.Module) -> dict[str, bytes]:
-    """Every parameter, gradient and buffer of a model, its modes and torch's generator, as bytes.
-
-    Examples
-    --------
-    >>> model = nn.Linear(2, 1)
-    >>> before = bits(model)
-    >>> _ = nn.init.zeros_(model.bias)
-    >>> [name for name, value in bits(model).items() if value != before[name]]
-    ['state: bias']
-    """
-    out = {f"state: {k}": v.detach().cpu().numpy().tobytes() for k, v in model.state_dict().items()}
-    for name, p in model.named_parameters():
-        out[f"gradient: {name}"] = b"" if p.grad is None else p.grad.cpu().numpy().tobytes()
-    for name, module in model.named_modules():
-        hooks = len(module._forward_hooks) + len(module._forward_pre_hooks)
-        out[f"mode: {name}"] = bytes([module.training, hooks])
-    out["generator"] = torch.get_rng_state().numpy().tobytes()
-    return out

@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 from torch.overrides import TorchFunctionMode
 from torch.utils.hooks import RemovableHandle
 
@@ -32,6 +33,7 @@ __all__ = [
     "Unseen",
     "call",
     "eager",
+    "is_atom",
     "matrix",
     "plain_model",
     "plan",
@@ -95,6 +97,22 @@ class Plan:
     unseen: tuple[Unseen, ...]
     notes: tuple[str, ...]
     functional: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def is_atom(module: nn.Module) -> bool:
+    """Whether a module is measured as a whole: it has no parts, or parts that it never calls, or
+    parts that only make its weights.
+
+    Examples
+    --------
+    >>> turned = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))
+    >>> is_atom(nn.ReLU()), is_atom(turned), is_atom(nn.Sequential(nn.ReLU()))
+    (True, True, False)
+    """
+    parts = {name for name, _ in module.named_children()}
+    if parametrize.is_parametrized(module):
+        parts.discard("parametrizations")
+    return not parts or isinstance(module, nn.MultiheadAttention)
 
 
 def plain_model(model: nn.Module) -> nn.Module:
@@ -260,6 +278,7 @@ class _Seen:
     alone: bool  # a mapping: every entry counts, not only the first
     copies: list[Tensor]
     keys: list[Key]
+    returned: str  # the type
 
 
 def plan(
@@ -302,12 +321,14 @@ def _trial(model: nn.Module, inputs: Any, how: Call) -> list[_Seen]:
         # that their memory is not given to others
         copies = [t.detach().clone() if not t.is_nested else t for _, t in leaves]
         keys = [_key(t) for _, t in leaves]
-        seen.append(_Seen(name, side, turn, leaves, alone, copies, keys))
+        kind = type(value).__name__
+        seen.append(_Seen(name, side, turn, leaves, alone, copies, keys, kind))
 
     handles: list[RemovableHandle] = []
     try:
+        makers = _makers(model)
         for name, module in model.named_modules():
-            if isinstance(module, HOLDERS):
+            if isinstance(module, HOLDERS) or name in makers:
                 continue
             handles.append(_hook(module, name, "input", see))
             handles.append(_hook(module, name, "output", see))
@@ -323,6 +344,16 @@ def _trial(model: nn.Module, inputs: Any, how: Call) -> list[_Seen]:
         for handle in handles:
             handle.remove()
     return seen
+
+
+def _makers(model: nn.Module) -> set[str]:
+    """Modules that make the weights of another: what comes out of them belongs to no point."""
+    found = set()
+    for name, module in model.named_modules():
+        if parametrize.is_parametrized(module):
+            above = f"{name}.parametrizations" if name else "parametrizations"
+            found |= {n for n, _ in model.named_modules() if f"{n}.".startswith(f"{above}.")}
+    return found
 
 
 def _short(error: BaseException) -> str:
@@ -350,8 +381,7 @@ class _Calls(TorchFunctionMode):
 def _functional(model: nn.Module, inputs: Any, how: Call) -> dict[str, tuple[str, ...]]:
     """Functions that containers call themselves, by the container's name; hooks do not see them."""
     stack: list[str] = []
-    atoms = {n for n, m in model.named_modules() if not any(True for _ in m.children())}
-    atoms |= {n for n, m in model.named_modules() if isinstance(m, nn.MultiheadAttention)}
+    atoms = {n for n, m in model.named_modules() if is_atom(m)}
     mode = _Calls(stack, atoms)
     handles: list[RemovableHandle] = []
     try:
@@ -436,10 +466,8 @@ def _planned(
             known |= set(shown.keys)
     for shown in large:
         module = modules[shown.name]
-        is_atom = not any(True for _ in module.children()) or isinstance(
-            module, nn.MultiheadAttention
-        )
-        if shown.side == "input" and not (is_atom and shown.name):
+        atom = is_atom(module)
+        if shown.side == "input" and not (atom and shown.name):
             continue
         turn = f"#{shown.call + 1}" if calls.get(shown.name, 0) > 1 else ""
         base = f"{shown.name or 'output'}{turn}"
@@ -447,12 +475,15 @@ def _planned(
             base = f"before {base}"
         other = twin.get((shown.name, shown.side, shown.call))
         taken = False
+        if shown.side == "output" and not shown.leaves:
+            reason = f"it returns {shown.returned}, in which no tensor was found"
+            unseen.append(Unseen(base, reason))
         for (path, live), copy, key in zip(shown.leaves, shown.copies, shown.keys, strict=True):
             is_known = key in known
             known.add(key)
             label = base + "".join(f"[{k}]" for k in path if shown.side == "output")
             if is_known:
-                if is_atom and shown.side == "output" and not taken:
+                if atom and shown.side == "output" and not taken:
                     unseen.append(Unseen(label, "it hands on what it was given, unchanged"))
                 taken = True
                 continue
@@ -486,7 +517,8 @@ def _planned(
                 continue
             taps.append(tap)
             taken = True
-    unseen += _silent(modules, calls)
+    makers = _makers(model)
+    unseen += _silent({n: m for n, m in modules.items() if n not in makers}, calls)
     notes += _notes(model, modules, functional)
     if layers is not None:
         kept = [t for t in taps if t.side == "data" or layers(t.name)]

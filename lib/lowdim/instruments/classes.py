@@ -14,9 +14,31 @@ from torch import Tensor
 from lowdim.instruments.moments import First, Second
 from lowdim.instruments.numbers import Number, jackknife, missing
 
-__all__ = ["class_numbers", "plain_ratio"]
+__all__ = ["class_numbers", "plain_ratio", "squared_distances"]
 
 FEW = 40  # points of a class among which plain distances are taken, as in Part IV
+NEAR = 1e-4  # squared distances below this share of the squares are taken without cancellation
+
+
+def squared_distances(A: Tensor) -> Tensor:
+    """Squared distances (n, n) of the rows of A (n, p), those of close rows by differences.
+
+    Examples
+    --------
+    >>> A = torch.tensor([[1e9], [1e9 + 1], [0.0]], dtype=torch.float64)
+    >>> round(squared_distances(A)[0, 1].item(), 6)
+    1.0
+    """
+    A = A - A.mean(0)
+    gram = A @ A.mT
+    squares = gram.diagonal()
+    sizes = squares[:, None] + squares
+    found = sizes - 2 * gram
+    i, j = (found < NEAR * sizes).triu(1).nonzero().unbind(1)
+    for at in torch.arange(len(i)).split(1 << 14):
+        a, b = i[at], j[at]
+        found[a, b] = found[b, a] = (A[a] - A[b]).square().sum(1)
+    return found.fill_diagonal_(0)
 
 
 def _squared(second: Second, g: int | None) -> tuple[float, float, float, float]:
@@ -29,8 +51,7 @@ def _squared(second: Second, g: int | None) -> tuple[float, float, float, float]
         return math.nan, math.nan, math.nan, math.nan
     inside = (squares / counts - (off / counts[:, None]).square().sum(1)).clamp_min(0)
     means = second.frame.means[there] + off / counts[:, None]
-    table = torch.cdist(means, means, compute_mode="donot_use_mm_for_euclid_dist").square()
-    table = table + inside[:, None] + inside
+    table = squared_distances(means) + inside[:, None] + inside
     outside = table[~torch.eye(len(counts), dtype=torch.bool)]
     within, between = float(inside.mean()), float(outside.mean())
     worst, mean = float(outside.amin()), float(inside.amax())
@@ -51,28 +72,34 @@ def plain_ratio(H: Tensor, labels: Tensor) -> Number:
     """
     kept = torch.cat([(labels == k).nonzero()[:FEW, 0] for k in labels.unique()])
     H, labels = H[kept], labels[kept]
-    D = torch.cdist(H, H, compute_mode="donot_use_mm_for_euclid_dist")
-    member = (labels[:, None] == labels.unique()).to(torch.float64)
-
-    def ratio(keep: Tensor) -> float:
-        M = member[keep]
-        sums, counts = M.mT @ D[keep][:, keep] @ M, M.sum(0)
-        near = (sums.diagonal() / (counts * (counts - 1)))[counts > 1]
-        different = ~torch.eye(len(counts), dtype=torch.bool)
-        pairs = counts[:, None] * counts
-        far = (sums / pairs)[different & (pairs > 0)]
-        if not len(near) or not len(far):
-            return math.nan
-        # the mean of classes' means, as if all classes had as many points
-        return float(far.mean() / near.mean()) if float(near.mean()) > 0 else math.inf
-
-    everyone = torch.ones(len(H), dtype=torch.bool)
-    value = ratio(everyone)
+    names, index = labels.unique(return_inverse=True)
+    K, groups = len(names), 10
+    cell = torch.arange(len(H)) % groups * K + index
+    member = torch.nn.functional.one_hot(cell, groups * K).to(torch.float64)
+    sums = (member.mT @ squared_distances(H).sqrt() @ member).view(groups, K, groups, K)
+    counts = member.sum(0).view(groups, K)
+    # all groups, and all but one
+    kept = torch.cat([torch.ones(1, groups), 1 - torch.eye(groups)]).to(torch.float64)
+    values = [_mean_ratio(*parts) for parts in zip(
+        torch.einsum("ta,akbl,tb->tkl", kept, sums, kept), kept @ counts, strict=True,
+    )]  # fmt: skip
+    value, without = values[0], values[1:]
     if not math.isfinite(value):
         return missing("nothing varies within the classes, or there is one only", "labels")
-    group = torch.arange(len(H)) % 10
-    low, high = jackknife(value, [ratio(group != g) for g in range(10)], least=0.0)
+    low, high = jackknife(value, without, least=0.0)
     return Number(value, low, high, 1e-7 * value, len(H), ("labels", "a sample"))
+
+
+def _mean_ratio(sums: Tensor, counts: Tensor) -> float:
+    """ρ from sums (K, K) of distances over pairs of classes of so many points (K,)."""
+    near = (sums.diagonal() / (counts * (counts - 1)))[counts > 1]
+    pairs = counts[:, None] * counts
+    different = ~torch.eye(len(counts), dtype=torch.bool)
+    far = (sums / pairs)[different & (pairs > 0)]
+    if not len(near) or not len(far):
+        return math.nan
+    # the mean of classes' means, as if all classes had as many points
+    return float(far.mean() / near.mean()) if float(near.mean()) > 0 else math.inf
 
 
 def class_numbers(

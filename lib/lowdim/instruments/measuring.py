@@ -269,21 +269,16 @@ def measure(
                 got = offdata.sensitivity_numbers(plain, plan.taps, few, basis, how=how, seed=seed)
                 for numbers, more in zip(found[name], got, strict=True):
                     numbers["embedded"] = more
-    modules = dict(plain.named_modules())
+        weights = _weights(plain, plan, K, epsilon)  # to look at a weight may be to make it anew
     out = []
     for i, tap in enumerate(plan.taps):
-        owner = modules[tap.module] if tap.side == "output" and tap.call == 0 else None
-        atom = owner is not None and (
-            not any(True for _ in owner.children()) or isinstance(owner, nn.MultiheadAttention)
-        )
-        weights = spectra.weight_numbers(owner, K, epsilon=epsilon) if atom and owner else {}
         note = tap.note
         if tap.width > width:
             error = (2 / width) ** 0.5
             note = f"{note}; " if note else ""
             note += f"{tap.width} values sketched to {width}: squares within about {error:.1%}"
         out.append(Layer(tap.name, tap.kind, tap.shape, note, {s: f[i] for s, f in found.items()},
-                         weights))  # fmt: skip
+                         weights[i]))  # fmt: skip
     notes = list(plan.notes)
     if plain is not model:
         notes.append("the model is compiled; the module behind it was run without compilation")
@@ -295,6 +290,19 @@ def measure(
          "epsilon": epsilon, "training": training, "device": str(device), "dtype": str(dtype),
          "torch": torch.__version__},
     )  # fmt: skip
+
+
+def _weights(
+    model: nn.Module, plan: Plan, K: int | None, epsilon: float
+) -> list[dict[str, dict[str, Number]]]:
+    """The weights' numbers at each tap, where its module first puts out."""
+    modules = dict(model.named_modules())
+    found: list[dict[str, dict[str, Number]]] = []
+    for tap in plan.taps:
+        owner = modules[tap.module]
+        first = tap.side == "output" and tap.call == 0 and capture.is_atom(owner)
+        found.append(spectra.weight_numbers(owner, K, epsilon=epsilon) if first else {})
+    return found
 
 
 def _all_there(layers: Sequence[str], plan: Plan) -> None:
@@ -339,7 +347,6 @@ class _Split:
         self._rng = generator(job.seed, 0, "sample")
         self._run(self._first)
         self.sample_inputs = _joined(self.kept)
-        self.spectra = [first.spectrum() for first in self.firsts]
         self.accuracy = self.right / self.judged if self.judged else None
 
     def _run(self, sink: Callable[[int, Tensor, Batch], None]) -> None:
@@ -392,19 +399,17 @@ class _Split:
             raise Unmeasurable(f"The {self.data.name} are empty: no batch came.")
 
     def _before(self, batch: Batch) -> None:
-        if batch.labels is not None:
-            self.labelled = True
-            for k in batch.labels.unique().tolist():
-                self.rows.setdefault(k, len(self.rows))
-
-    def _index(self, batch: Batch) -> Tensor:
+        """The classes of a batch as indices (n,), once for all taps."""
         if batch.labels is None:
-            return torch.zeros(batch.size, dtype=torch.int64)
+            self.index = torch.zeros(batch.size, dtype=torch.int64)
+            return
+        self.labelled = True
         names, inverse = batch.labels.unique(return_inverse=True)
-        return torch.tensor([self.rows[k] for k in names.tolist()])[inverse]
+        rows = [self.rows.setdefault(k, len(self.rows)) for k in names.tolist()]
+        self.index = torch.tensor(rows)[inverse]
 
     def _first(self, i: int, H: Tensor, batch: Batch) -> None:
-        rows = self._index(batch) if batch.labels is not None else None
+        rows = self.index if batch.labels is not None else None
         self.firsts[i].add(H, rows, len(self.rows))
         if i == 0:
             self._hold(batch)
@@ -465,14 +470,16 @@ class _Split:
             return [{} for _ in self.firsts]
         sampled = self._sampled()
         groups = min(self.job.groups, self.count)
-        q = [min(v.shape[1], max(rank + 8, (K or 0) + 8, 24)) for _, v in self.spectra]
+        most = max(rank + 8, (K or 0) + 8, 24)
+        spectrum = [first.spectrum(most) for first in self.firsts]
+        q = [vectors.shape[1] for _, vectors in spectrum]
         has_input = self.job.plan.taps[0].side == "data"
         seconds = []
-        for i, (first, (_, vectors)) in enumerate(zip(self.firsts, self.spectra, strict=True)):
+        for i, (first, (_, vectors)) in enumerate(zip(self.firsts, spectrum, strict=True)):
             middle = None
             if K is not None and "collapse" in instruments:
                 middle = spectra.centres(sampled[i], K, seed=self.job.seed)
-            frame = Frame(vectors[:, : q[i]].contiguous(), first.means(), middle)
+            frame = Frame(vectors.contiguous(), first.means(), middle)
             before = q[i - 1] if i else None
             seconds.append(Second(frame, groups, q_in=q[0] if has_input else None, q_prev=before))
         turn = [0]
@@ -485,16 +492,16 @@ class _Split:
             group = (torch.arange(batch.size) + start) % groups
             origin = held.get(0) if i else None
             Z = H @ seconds[0].frame.vectors if i == 0 and has_input else origin
-            held[i] = seconds[i].add(H, self._index(batch), group, held.get(i - 1), Z)
+            held[i] = seconds[i].add(H, self.index, group, held.get(i - 1), Z)
 
         self._run(sink)
         labels = torch.tensor(self.sample_labels)
         out = []
         for i, (first, second) in enumerate(zip(self.firsts, seconds, strict=True)):
             found: dict[str, dict[str, Number]] = {}
-            values = self.spectra[i][0]
+            values = spectrum[i][0]
             if "preserve" in instruments:
-                triple = lambda j: (self.firsts[j], seconds[j], self.spectra[j][0])  # noqa: E731
+                triple = lambda j: (self.firsts[j], seconds[j], spectrum[j][0])  # noqa: E731
                 found["preserve"] = rowspaces.rowspace_numbers(
                     first, second, values, rank, start=triple(0) if has_input else None,
                     before=triple(i - 1) if i else None, labelled=self.labelled,
@@ -515,7 +522,7 @@ class _Split:
 def _rank(split: _Split, classes_: int) -> int:
     if classes_:
         return min(classes_, 32, split.count)
-    squares = split.spectra[0][0].square()
+    squares = split.firsts[0].spectrum()[0].square()
     share = squares.cumsum(0) / squares.sum().clamp_min(1e-300)
     return max(1, min(int((share < 0.9).sum()) + 1, 32, split.count))
 

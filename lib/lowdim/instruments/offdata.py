@@ -27,6 +27,7 @@ from lowdim.seeds import generator
 __all__ = ["derivatives", "moves", "sensitivity_numbers", "tangent_space"]
 
 PIECE = 256  # points in one pass
+ROOM = 1 << 24  # values of all taps that are held at once, where they are so many
 
 
 def tangent_space(centred: Tensor, *, explained: float) -> Tensor:
@@ -203,65 +204,116 @@ def sensitivity_numbers(
         for name, u in units.items()
     }
     usable = tuple(t for t in taps if not t.nested)
+    found, refused = _squares(model, usable, many, shaped, size, how)
     index = {t.name: i for i, t in enumerate(usable)}
-    # the step at which the error of a central difference and rounding are about as large
-    h = torch.finfo(x.dtype).eps ** (1 / 3) * max(size, 1e-3)
-    u = shaped["normal"]
-    halves = []
-    for step in (h, h / 2):
-        up, down = (moves(model, usable, many, s * step * u, how=how) for s in (1, -1))
-        halves.append({i: (up[i] - down[i]) / (2 * step) for i in up})
-    far = moves(model, usable, many, size * u, how=how)
-    slopes: dict[str, dict[int, Tensor]] = {}
-    refused = ""
-    try:
-        for name in units:
-            slopes[name] = derivatives(model, usable, many, shaped[name], how=how)
-    except (NotImplementedError, RuntimeError, Unmeasurable) as error:
-        refused = (
-            "automatic differentiation is not possible here: " + str(error).split(". ")[0][:90]
-        )
     out = []
     for tap in taps:
         if tap.nested:
             short = missing("its points have lengths of their own", "inputs of one shape")
             out.append(dict.fromkeys(names, short))
             continue
-        i = index[tap.name]
-        found = {
-            "normal_step": _rms(halves[1][i], point, n, other=halves[0][i]),
-            "far": _rms(far[i], point, n),
+        squares = {name: values[index[tap.name]] for name, values in found.items()}
+        numbers = {
+            "normal_step": _rms(squares["half"], point, n, off=squares["halving"]),
+            "far": _rms(squares["far"], point, n),
         }
         if refused:
-            found |= dict.fromkeys(("normal", "along", "ratio"), missing(refused))
+            numbers |= dict.fromkeys(("normal", "along", "ratio"), missing(refused))
         else:
-            found["normal"] = _rms(slopes["normal"][i], point, n, other=halves[1][i])
-            found["along"] = _rms(slopes["along"][i], point, n)
-            found["ratio"] = _ratio(slopes["normal"][i], slopes["along"][i], point, n)
-        out.append(found)
+            numbers["normal"] = _rms(squares["normal"], point, n, off=squares["both_ways"])
+            numbers["along"] = _rms(squares["along"], point, n)
+            numbers["ratio"] = _ratio(squares["normal"], squares["along"], point, n)
+        out.append(numbers)
     return out
+
+
+def _squares(
+    model: nn.Module,
+    taps: tuple[Tap, ...],
+    inputs: Any,
+    units: Mapping[str, Tensor],
+    size: float,
+    how: Call,
+) -> tuple[dict[str, list[Tensor]], str]:
+    """Squared lengths (n,) of changes at each tap, and why there is no derivative, if so.
+
+    half: of the central difference at the shorter step; halving: of what the longer step changes
+    in it; far: of a step of length ``size``; normal, along: of derivatives; both_ways: of the
+    difference of derivative and central difference. A few points at a time, so that wide layers
+    are not held for all of them.
+    """
+    u = units["normal"]
+    # the step at which the error of a central difference and rounding are about as large
+    h = torch.finfo(u.dtype).eps ** (1 / 3) * max(size, 1e-3)
+    few = max(1, min(PIECE, ROOM // max(1, sum(t.width for t in taps))))
+    found: dict[str, list[list[Tensor]]] = {}
+    refused = ""
+
+    def keep(name: str, values: list[Tensor]) -> None:
+        lines = found.setdefault(name, [[] for _ in taps])
+        for line, value in zip(lines, values, strict=True):
+            line.append(value.square().sum(1))
+
+    for at in torch.arange(len(u)).split(few):
+        part = sources.take(inputs, at)
+        x = next(t for t in sources.tensors(part) if t.is_floating_point()).clone()
+        there = lambda step, part=part, x=x: _values(  # noqa: E731
+            model, taps, _replaced(sources.take(part, torch.arange(len(x))), x + step), how, len(x)
+        )
+        with torch.no_grad(), capture.eager():
+            slopes = []
+            for step in (h, h / 2):
+                up, down = there(step * u[at]), there(-step * u[at])
+                slopes.append([_over(up[i], down[i], 2 * step) for i in range(len(taps))])
+            on, away = there(0), there(size * u[at])
+        keep("half", slopes[1])
+        keep("halving", [a - b for a, b in zip(*slopes, strict=True)])
+        keep("far", [_over(away[i], on[i], 1.0) for i in range(len(taps))])
+        if refused:
+            continue
+        try:
+            for name, direction in units.items():
+                got = derivatives(model, taps, part, direction[at], how=how)
+                keep(name, [got[i] for i in range(len(taps))])
+                if name == "normal":
+                    keep("both_ways", [got[i] - slopes[1][i] for i in range(len(taps))])
+        except (NotImplementedError, RuntimeError, Unmeasurable) as error:
+            short = str(error).split(". ")[0][:90]
+            refused = f"automatic differentiation is not possible here: {short}"
+    whole = {name: [torch.cat(line) for line in lines] for name, lines in found.items()}
+    return whole, refused
+
+
+def _over(top: Tensor, below: Tensor, by: float) -> Tensor:
+    return (top.double() - below.double()) / by
 
 
 NEEDS = ("inputs of real numbers", "a tangent space", "a sample")
 
 
-def _rms(D: Tensor, point: Tensor, n: int, *, other: Tensor | None = None) -> Number:
-    """Root mean square length of rows (n k, width); ``other`` is the same in another way."""
-    squares = D.square().sum(1)
+def _rms(squares: Tensor, point: Tensor, n: int, *, off: Tensor | None = None) -> Number:
+    """Root of the mean of squared lengths (n k,); ``off``: those of how far another way is."""
     value = float(squares.mean().sqrt())
-    group = point % 10
-    left = [float(squares[group != g].mean().sqrt()) for g in range(min(10, n))]
-    low, high = jackknife(value, left, least=0.0)
-    off = None if other is None else float((D - other).square().sum(1).mean().sqrt())
-    return Number(value, low, high, off, n, NEEDS)
+    low, high = jackknife(value, [math.sqrt(m) for m in _means(squares, point, n)], least=0.0)
+    error = None if off is None else float(off.mean().sqrt())
+    return Number(value, low, high, error, n, NEEDS)
 
 
-def _ratio(top: Tensor, below: Tensor, point: Tensor, n: int) -> Number:
-    a, b = top.square().sum(1), below.square().sum(1)
+def _means(squares: Tensor, point: Tensor, n: int) -> list[float]:
+    """Means over the points without one of ten groups of them."""
+    group, groups = point % 10, min(10, n)
+    zeros = torch.zeros(groups, dtype=torch.float64)
+    sums = zeros.index_add(0, group, squares)
+    counts = torch.bincount(group, minlength=groups)
+    left = squares.sum() - sums
+    return (left.clamp_min(0) / (len(squares) - counts)).tolist()
+
+
+def _ratio(a: Tensor, b: Tensor, point: Tensor, n: int) -> Number:
     if float(b.sum()) <= 0:
         return missing("it does not change along the data")
-    group = point % 10
-    both = lambda k: math.sqrt(float(a[k].mean()) / max(float(b[k].mean()), 1e-300))  # noqa: E731
-    value = both(group >= 0)
-    low, high = jackknife(value, [both(group != g) for g in range(min(10, n))], least=0.0)
+    both = lambda top, below: math.sqrt(top / max(below, 1e-300))  # noqa: E731
+    value = both(float(a.mean()), float(b.mean()))
+    without = map(both, _means(a, point, n), _means(b, point, n))
+    low, high = jackknife(value, list(without), least=0.0)
     return Number(value, low, high, None, n, NEEDS)

@@ -13,7 +13,7 @@ import math
 import torch
 from torch import Tensor
 
-from lowdim.instruments.moments import First, Second
+from lowdim.instruments.moments import First, Second, largest
 from lowdim.instruments.numbers import Number, jackknife, missing
 
 __all__ = ["apart", "rowspace_numbers"]
@@ -22,31 +22,39 @@ EPS = torch.finfo(torch.float64).eps
 
 
 def _coordinates(own: Tensor, r: int) -> Tensor:
-    """Coefficients (q, r) that make leading coordinates an orthonormal basis of the row space."""
+    """Coefficients (..., q, r) that make leading coordinates a basis of the row space."""
     values, vectors = torch.linalg.eigh(own)
-    return vectors[:, -r:] / values[-r:].clamp_min(1e-300).sqrt()
+    return vectors[..., -r:] / values[..., None, -r:].clamp_min(1e-300).sqrt()
 
 
-def apart(own: Tensor, other: Tensor, cross: Tensor, r: int) -> float:
-    """Distance of two row spaces from the products of coordinates, (q, q), (k, k), (q, k).
+def apart(own: Tensor, other: Tensor, cross: Tensor, r: int) -> Tensor:
+    """Distance (...) of two row spaces from the products of coordinates, (..., q, q), (..., k, k),
+    (..., q, k).
 
     Examples
     --------
     >>> I = torch.eye(3, dtype=torch.float64)
-    >>> apart(I, I, I, 2), apart(torch.diag(I[0]), torch.diag(I[1]), 0 * I, 1)
+    >>> apart(I, I, I, 2).item(), apart(torch.diag(I[0]), torch.diag(I[1]), 0 * I, 1).item()
     (0.0, 1.0)
     """
     kept = _coordinates(own, r).mT @ cross @ _coordinates(other, r)
-    return math.sqrt(max(0.0, 1 - float(kept.square().sum()) / r))
+    return (1 - kept.square().sum((-2, -1)) / r).clamp_min(0).sqrt()
 
 
-def _price(blocks: Tensor, own: Tensor, r: int) -> tuple[float, float]:
-    """Distance to the nearest block-diagonal projector, and the share of squares off the blocks."""
-    A = _coordinates(own, r)
+def _price(blocks: Tensor, own: Tensor, r: int) -> tuple[Tensor, Tensor]:
+    """Distance (...) to the nearest block-diagonal projector, and the share of squares off the
+    blocks, from products (..., K, q, q) and (..., q, q)."""
+    A = _coordinates(own, r)[..., None, :, :]
     grams = A.mT @ blocks @ A
-    top = torch.linalg.eigvalsh(grams).flatten().topk(r).values.clamp(max=1)
-    inside = grams.square().sum((-2, -1)).sum()
-    return math.sqrt(max(0.0, float((1 - top).sum()) / r)), max(0.0, 1 - float(inside) / r)
+    top = torch.linalg.eigvalsh(grams).flatten(-2).topk(r).values.clamp(max=1)
+    inside = grams.square().sum((-3, -2, -1))
+    return ((1 - top).sum(-1) / r).clamp_min(0).sqrt(), (1 - inside / r).clamp_min(0)
+
+
+def _leaving(parts: Tensor) -> Tensor:
+    """The sum of parts (G, ...), and the sums that leave one out: (1 + G, ...)."""
+    whole = parts.sum(0, keepdim=True)
+    return torch.cat([whole, whole - parts])
 
 
 def _blur(first: First, values: Tensor, r: int) -> float:
@@ -114,11 +122,9 @@ def rowspace_numbers(
             why = short if not fits else f"the row space of its {name} is not determined"
             out[key] = missing(why, "rank")
             continue
-        value = apart(second.own.sum(0), s.own.sum(0), cross.sum(0), r)
-        without = [
-            apart(second.own.sum(0) - a, s.own.sum(0) - b, cross.sum(0) - c, r)
-            for a, b, c in zip(second.own, s.own, cross, strict=True)
-        ]
+        value, *without = apart(
+            _leaving(second.own), _leaving(s.own), _leaving(cross), r
+        ).tolist()  # fmt: skip
         off = blur + far + 16 * EPS / max(value, 4 * math.sqrt(EPS))
         low, high = jackknife(value, without, least=0.0)
         out[key] = Number(value, low, high, off, n, ("rank",))
@@ -127,17 +133,15 @@ def rowspace_numbers(
     elif not fits:
         out["to_labels"] = out["off_block"] = missing(short, "labels", "rank")
     else:
-        pair = _price(second.blocks.sum(0), second.own.sum(0), r)
-        left: list[tuple[float, float]] = []
+        own, blocks = second.own.sum(0, keepdim=True), second.blocks
         if second.by_group:
-            left = [
-                _price(second.blocks.sum(0) - b, second.own.sum(0) - a, r)
-                for a, b in zip(second.own, second.blocks, strict=True)
-            ]
-        for i, name in enumerate(("to_labels", "off_block")):
-            low, high = jackknife(pair[i], [p[i] for p in left], least=0.0)
-            off = blur + 16 * EPS / max(pair[i], 4 * math.sqrt(EPS))
-            out[name] = Number(pair[i], low, high, off, n, ("labels", "rank"))
+            own, blocks = _leaving(second.own), _leaving(blocks)
+        pair = _price(blocks, own, r)
+        for name, found in zip(("to_labels", "off_block"), pair, strict=True):
+            value, *without = found.tolist()
+            low, high = jackknife(value, without, least=0.0)
+            off = blur + 16 * EPS / max(value, 4 * math.sqrt(EPS))
+            out[name] = Number(value, low, high, off, n, ("labels", "rank"))
     out["tangent"] = _tangent(first, second, start, r)
     return out
 
@@ -149,10 +153,10 @@ def _tangent(
     if start is None or second.onto is None or _blur(start[0], start[2], r) >= 0.05:
         return missing("the input's row space is not determined", "rank")
     inside = second.onto @ _coordinates(start[1].own.sum(0), r)
-    rest = torch.linalg.eigvalsh(first.moment - inside @ inside.mT)[-1].clamp_min(0).sqrt()
+    rest = max(0.0, float(largest(first.moment - inside @ inside.mT, 1)[0])) ** 0.5
     values = torch.linalg.svdvals(inside)
     least = float(values[r - 1]) if r <= len(values) else 0.0
     if least <= 1e-12 * float(values[0]):
         return missing(f"the layer keeps fewer than r = {r} directions of the input", "rank")
     off = 4 * math.sqrt(EPS) * math.sqrt(float(first.moment.trace())) / least
-    return Number(float(rest) / least, None, None, off, first.count, ("rank",), "exact")
+    return Number(rest / least, None, None, off, first.count, ("rank",), "exact")

@@ -15,8 +15,9 @@ import torch
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
-from lowdim.instruments.moments import First, Second
+from lowdim.instruments.moments import First, Second, largest
 from lowdim.instruments.numbers import Number, jackknife, missing
 from lowdim.linalg import subspaces
 
@@ -84,17 +85,9 @@ def spectrum_numbers(
         out["variation"] = _variation(first, second, K, labelled)
     else:
         tail = float(squares[K:].sum()) / whole
-        left = []
-        for g in range(second.groups):
-            rest = float(second.squares.sum() - second.squares[g])
-            if rest <= second.groups * EPS * float(second.squares.sum()):
-                left.append(math.nan)  # all that is not zero is in this group
-                continue
-            top = torch.linalg.eigvalsh(second.own.sum(0) - second.own[g])[-K:].sum()
-            left.append(1 - float(top) / rest)
         low, high = (None, None)
         if K <= second.own.shape[-1]:
-            low, high = jackknife(tail, left, least=0.0)
+            low, high = jackknife(tail, _tails(second, K), least=0.0)
         off = len(values) * EPS + first.sketch.error * tail
         out["tail"] = Number(tail, low, high, off, n, ("K",))
         out["variation"] = _variation(first, second, K, labelled)
@@ -104,6 +97,16 @@ def spectrum_numbers(
     within, share = _within(first, second)
     out["within"], out["within_share"] = within, share
     return out
+
+
+def _tails(second: Second, K: int) -> list[float]:
+    """The tail without each group; NaN where all that is not zero is in the group."""
+    all_of_it = second.squares.sum()
+    rest = all_of_it - second.squares
+    left = second.own.sum(0) - second.own
+    there = rest > 4 * second.groups * EPS * all_of_it
+    top = torch.linalg.eigvalsh(left)[:, -K:].sum(1)
+    return torch.where(there, 1 - top / rest, math.nan).tolist()
 
 
 def _sums(second: Second, g: int | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -135,8 +138,10 @@ def _within(first: First, second: Second) -> tuple[Number, Number]:
 
 
 def _variation(first: First, second: Second, K: int, labelled: bool) -> Number:
-    values = torch.linalg.eigvalsh(first.centred()).flip(0).clamp_min(0)
-    floor = float(values[K - 1 :].sum()) / first.count
+    centred = first.centred()
+    trace = float(centred.trace())
+    top = largest(centred, K - 1) if K > 1 else centred.new_zeros(1)
+    floor = max(0.0, trace - float(top.sum())) / first.count
     uppers = []
     if second.frame.centres is not None:
         uppers.append(float(second.nearest.sum()) / first.count)
@@ -144,9 +149,10 @@ def _variation(first: First, second: Second, K: int, labelled: bool) -> Number:
         uppers.append(float(second.deviation_squares.sum()) / first.count)
     if not uppers:
         return missing(f"the sample has fewer than K = {K} points", "K")
-    top = max(min(uppers), floor)
-    off = top * (1e-12 + first.sketch.error)
-    return Number(top, floor, top, off, first.count, ("K", "a sample for k-means"), "enclosure")
+    least = max(min(uppers), floor)
+    whole = float(second.squares.sum()) / first.count
+    off = least * (1e-12 + first.sketch.error) + 16 * EPS * whole
+    return Number(least, floor, least, off, first.count, ("K", "a sample for k-means"), "enclosure")
 
 
 def weight_numbers(
@@ -155,7 +161,8 @@ def weight_numbers(
     """Tail and soft rank of each weight of a module that is a matrix, or that flattens to one.
 
     Weights of convolutions are (out, in × kernel); an attention's input projection is split into
-    its three parts, and its output projection, which never fires, is taken from here.
+    its three parts, and its output projection, which never fires, is taken from here. A weight
+    that is made from others, as by weight normalization, is the weight that is made.
 
     Examples
     --------
@@ -165,7 +172,7 @@ def weight_numbers(
     {'tail': '0.5 (0.5 to 0.5)', 'soft_rank': '2 (2 to 2)'}
     """
     found: dict[str, Tensor] = {}
-    for name, p in module.named_parameters(recurse=isinstance(module, nn.MultiheadAttention)):
+    for name, p in _weights(module):
         if p.ndim < 2 or p.is_meta or not p.is_floating_point():
             continue
         W = p.detach().to("cpu", torch.float64).flatten(1)
@@ -179,18 +186,58 @@ def weight_numbers(
     return {name: _of_matrix(W, K, epsilon) for name, W in found.items()}
 
 
+def _weights(module: nn.Module) -> list[tuple[str, Tensor]]:
+    """Parameters, and what stands in their place where they are made from others."""
+    if isinstance(module, nn.MultiheadAttention):
+        return list(module.named_parameters())
+    own: list[tuple[str, Tensor]] = list(module.named_parameters(recurse=False))
+    names = {n for n, _ in own}
+    made = [n[:-2] for n in names if n[-2:] == "_g" and f"{n[:-2]}_v" in names]  # weight_norm's
+    if parametrize.is_parametrized(module):
+        made += list(module.parametrizations)
+    for name in made:
+        value = getattr(module, name, None)
+        if isinstance(value, Tensor):
+            own = [(n, p) for n, p in own if n not in (f"{name}_g", f"{name}_v")]
+            own.append((name, value))
+    return own
+
+
 def _of_matrix(W: Tensor, K: int | None, epsilon: float) -> dict[str, Number]:
     if not bool(torch.isfinite(W).all()) or not bool(W.any()):
         return {"soft_rank": missing("the weight is zero or not finite")}
     out: dict[str, Number] = {}
-    s = subspaces.singular_values(W)  # once: the spectrum is most of the cost
+    s = _singular_values(W, K, epsilon)  # once: the spectrum is most of the cost
     if K is not None and K >= len(s):
         out["tail"] = missing(f"it has {len(s)} singular values, not more than K = {K}", "K")
     elif K is not None:
         tail = float(s[K:].square().sum() / s.square().sum())
         off = len(s) * EPS
         out["tail"] = Number(tail, max(0.0, tail - off), tail + off, off, 0, ("K",), "rounding")
-    beyond = s.flip(0).cumsum(0).flip(0) / s.sum()
-    rank = int((beyond > epsilon).sum())
+    rank = _soft(s, epsilon)
     out["soft_rank"] = Number(rank, rank, rank, 0.0, 0, (), "rounding")
     return out
+
+
+def _soft(s: Tensor, epsilon: float) -> int:
+    beyond = s.flip(0).cumsum(0).flip(0) / s.sum()
+    return int((beyond > epsilon).sum())
+
+
+def _singular_values(W: Tensor, K: int | None, epsilon: float) -> Tensor:
+    """Singular values, from the smaller Gram matrix where that decides all that is asked.
+
+    It squares the values: one that is small against the first is known to √(p ε) of the first
+    only. So the tail must be large against that and the soft rank the same with the values moved
+    so far up or down; else the matrix itself is factored.
+    """
+    p = min(W.shape)
+    if p < 128:
+        return subspaces.singular_values(W)
+    gram = W @ W.mT if W.shape[0] == p else W.mT @ W
+    s = largest(gram, p).clamp_min(0).sqrt()
+    off = math.sqrt(p * EPS) * float(s[0])
+    firm = _soft(s + off, epsilon) == _soft((s - off).clamp_min(0), epsilon) == _soft(s, epsilon)
+    if K is not None and K < p:
+        firm &= float(s[K:].square().sum()) > 1e-3 * float(s.square().sum())
+    return s if firm else subspaces.singular_values(W)

@@ -19,9 +19,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-__all__ = ["untouched"]
+__all__ = ["bits", "untouched"]
 
 Undo = Callable[[], object]
+Show = Callable[[], bytes]
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 @contextmanager
@@ -49,67 +51,127 @@ def untouched(model: nn.Module, *others: object) -> Iterator[None]:
         kept.restore()
 
 
+def bits(model: nn.Module, *others: object) -> dict[str, bytes]:
+    """What :func:`untouched` puts back, as it is now: bytes by name. Equal before and after means
+    that nothing moved, an object that was exchanged for an equal one included.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1)
+    >>> before = bits(model)
+    >>> _ = nn.init.zeros_(model.bias), torch.rand(1)
+    >>> [name for name, value in bits(model).items() if value != before[name]]
+    ['bias', 'random numbers: torch']
+    """
+    kept = _Kept()
+    kept.module(model)
+    rng = _Random(*others)
+    return {name: show() for name, show in kept.shown} | rng.shown()
+
+
 class _Kept:
-    """Everything that can be reached from a module, each object once."""
+    """Everything that can be reached from a module, each object once, and its name."""
 
     def __init__(self) -> None:
         self.seen: dict[int, object] = {}  # holds them, so that no id is given to another
         self.undo: list[Undo] = []
+        self.shown: list[tuple[str, Show]] = []
 
     def restore(self) -> None:
         # a module's own dictionaries come before the tensors in them, and modes come last
         for step in self.undo:
             step()
 
-    def module(self, model: nn.Module) -> None:
+    def _keep(self, name: str, undo: Undo, show: Show) -> None:
+        self.undo.append(undo)
+        self.shown.append((name, show))
+
+    def module(self, model: nn.Module, above: str = "") -> None:
         # modules() first: those of TorchScript are not in the dictionary of the one above
-        for module in model.modules():
+        for path, module in model.named_modules(prefix=above):
             if self._is_new(module):
                 held = vars(module)
-                self.undo.append(_dictionary(held))
-                for value in list(held.values()):
-                    self.value(value)
-                self.undo.append(_mode(module, module.training))
-        for tensor in (*model.parameters(), *model.buffers()):
-            self.value(tensor)
+                self._keep(f"{path or 'the model'}: attributes", _dictionary(held), _items(held))
+                for key, value in list(held.items()):
+                    # parameters and buffers by the names that torch gives them
+                    self.value(value, path if key in OWN else _join(path, key))
+                mode = module.training
+                show = lambda module=module: bytes([module.training])  # noqa: E731
+                self._keep(f"{path or 'the model'}: mode", _mode(module, mode), show)
+        for path, tensor in (*model.named_parameters(prefix=above), *model.named_buffers(above)):
+            self.value(tensor, path)
 
-    def value(self, value: Any) -> None:
+    def value(self, value: Any, name: str) -> None:
         """Keep what a forward pass could change in place in an attribute's value."""
         if isinstance(value, nn.Module):
             if id(value) not in self.seen:
-                self.module(value)
+                self.module(value, name)
         elif isinstance(value, Tensor):
             if self._is_new(value):
-                self.undo.append(_tensor(value))
+                self._keep(name, _tensor(value), lambda: _tensor_bytes(value))
                 if value.is_leaf and value.grad is not None:
-                    self.value(value.grad)
+                    self.value(value.grad, f"{name}: gradient")
         elif isinstance(value, tuple | frozenset):
-            for part in value:
-                self.value(part)
+            for i, part in enumerate(value):
+                self.value(part, _join(name, i))
         elif isinstance(value, dict | list | deque | set | np.ndarray):
             if self._is_new(value):
-                self._container(value)
-        elif (undo := _generator(value)) is not None and self._is_new(value):
-            self.undo.append(undo)
+                self._container(value, name)
+        elif (found := _generator(value)) is not None and self._is_new(value):
+            self._keep(name, *found)
 
-    def _container(self, value: Any) -> None:
+    def _container(self, value: Any, name: str) -> None:
         if isinstance(value, np.ndarray):
-            self.undo.append(_array(value))
+            self._keep(name, _array(value), value.tobytes)
             return
         if isinstance(value, dict):
-            self.undo.append(_dictionary(value))
+            self._keep(f"{name}: items", _dictionary(value), _items(value))
+            parts = list(value.items())
         elif isinstance(value, set):
-            self.undo.append(_set(value))
+            show = lambda: repr(sorted(map(_mark, value))).encode()  # noqa: E731
+            self._keep(f"{name}: items", _set(value), show)
+            parts = list(enumerate(value))
         else:
-            self.undo.append(_list(value))
-        for part in list(value.values() if isinstance(value, dict) else value):
-            self.value(part)
+            show = lambda: repr(list(map(_mark, value))).encode()  # noqa: E731
+            self._keep(f"{name}: items", _list(value), show)
+            parts = list(enumerate(value))
+        for key, part in parts:
+            self.value(part, _join(name, key))
 
     def _is_new(self, value: object) -> bool:
         if id(value) in self.seen:
             return False
         self.seen[id(value)] = value
         return True
+
+
+OWN = ("_parameters", "_buffers", "_modules")  # where a module keeps what has a name of torch's
+
+
+def _join(path: str, key: object) -> str:
+    return f"{path}.{key}" if path else str(key)
+
+
+def _mark(value: object) -> str:
+    """A plain value by its text, any other by which object it is."""
+    return repr(value) if isinstance(value, PLAIN) else f"{type(value).__name__} {id(value)}"
+
+
+def _items(held: MutableMapping[Any, Any]) -> Show:
+    return lambda: repr([(_mark(k), _mark(v)) for k, v in held.items()]).encode()
+
+
+def _tensor_bytes(held: Tensor) -> bytes:
+    """Where a tensor is, what it is, its numbers, and which gradient it has."""
+    grad = _mark(held.grad) if held.is_leaf else ""
+    what = f"{held.dtype} {held.device} {tuple(held.shape)} {held.requires_grad} {grad} "
+    if held.is_meta:
+        return what.encode()
+    if held.layout != torch.strided or held.is_nested or held.is_quantized:
+        return (what + repr(held)).encode()
+    place = f"{held.data_ptr()} {held.stride()} "
+    plain = held.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+    return (what + place).encode() + plain.numpy().tobytes()
 
 
 def _mode(module: nn.Module, training: bool) -> Undo:
@@ -205,21 +267,29 @@ def _same(a: Tensor, b: Tensor) -> bool:
     return torch.equal(one, two)
 
 
-def _generator(value: object) -> Undo | None:
-    """Puts back a generator of torch, numpy or Python; None for anything else."""
+def _generator(value: object) -> tuple[Undo, Show] | None:
+    """Puts back a generator of torch, numpy or Python, and shows it; None for anything else."""
     if isinstance(value, torch.Generator):
         state = value.get_state()
-        return lambda: value.set_state(state)
+        return lambda: value.set_state(state), lambda: value.get_state().numpy().tobytes()
     if isinstance(value, np.random.Generator):
-        numpy_state = value.bit_generator.state
-        return lambda: setattr(value.bit_generator, "state", numpy_state)
+        own = value.bit_generator
+        numpy_state = own.state
+        return lambda: setattr(own, "state", numpy_state), lambda: repr(own.state).encode()
     if isinstance(value, np.random.RandomState):
         legacy = value.get_state()
-        return lambda: value.set_state(legacy)
+        return lambda: value.set_state(legacy), lambda: _text(value.get_state())
     if isinstance(value, random.Random):
         python = value.getstate()
-        return lambda: value.setstate(python)
+        return lambda: value.setstate(python), lambda: _text(value.getstate())
     return None
+
+
+def _text(state: Any) -> bytes:
+    parts = state if isinstance(state, tuple) else (state,)
+    return b" ".join(
+        part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode() for part in parts
+    )
 
 
 class _Random:
@@ -230,7 +300,7 @@ class _Random:
         self.torch = torch.get_rng_state()
         self.devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
         self.mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
-        self.own = [undo for other in others for undo in _generators(other)]
+        self.own = [found for other in others for found in _generators(other)]
 
     def restore(self) -> None:
         random.setstate(self.python)
@@ -240,20 +310,31 @@ class _Random:
             torch.cuda.set_rng_state_all(self.devices)
         if self.mps is not None:
             torch.mps.set_rng_state(self.mps)
-        for undo in self.own:
+        for undo, _ in self.own:
             undo()
 
+    def shown(self) -> dict[str, bytes]:
+        """The states as they were kept, as bytes."""
+        devices = self.devices + ([] if self.mps is None else [self.mps])
+        found = {
+            "torch": self.torch.numpy().tobytes(), "python": _text(self.python),
+            "numpy": _text(self.numpy),
+            **{f"device {i}": state.cpu().numpy().tobytes() for i, state in enumerate(devices)},
+            **{f"of the data {i}": show() for i, (_, show) in enumerate(self.own)},
+        }  # fmt: skip
+        return {f"random numbers: {name}": value for name, value in found.items()}
 
-def _generators(other: object) -> list[Undo]:
+
+def _generators(other: object) -> list[tuple[Undo, Show]]:
     """The generators of a loader, of its samplers and of its data set, or of a data set itself."""
-    found: list[Undo] = []
+    found: list[tuple[Undo, Show]] = []
     paths = ((), ("sampler",), ("batch_sampler",), ("batch_sampler", "sampler"), ("dataset",))
     for path in paths:
         owner: object = other
         for name in path:
             owner = getattr(owner, name, None)
         for value in list(getattr(owner, "__dict__", {}).values()):
-            undo = _generator(value)
-            if undo is not None:
-                found.append(undo)
+            pair = _generator(value)
+            if pair is not None:
+                found.append(pair)
     return found
