@@ -28,3 +28,15 @@ def test_every_pair_is_a_cross_at_its_place():
             for j in range(3)
         ]
         np.testing.assert_allclose(np.transpose(ax.lines[-1].get_data()), expected)
+
+
+def test_bounds_lie_above_the_distance_and_ours_below_the_printed_one():
+    for grid in (GRID, autoencoders.Grid(dim=5, clusters=7, points=30, draws=2, seed=4)):
+        printed, ours = grid.bounds()
+        assert (grid.minima().distance["one layer"] <= ours * (1 + 1e-9)).all()
+        assert (ours <= printed).all()
+        curves = autoencoder_pictures.bound_curves(grid)
+        assert (curves["distance"] <= curves["this book"]).all()
+        drawn = autoencoder_pictures.bounds(grid).axes[0].lines
+        for line, expected in zip(drawn, curves.values(), strict=True):
+            np.testing.assert_allclose(np.asarray(line.get_ydata(), float), expected)

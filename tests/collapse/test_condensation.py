@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from lowdim.collapse.condensation import Twins, distinct, exact_ranks, groups, predicted, twin
+from lowdim.collapse.condensation import (
+    Twins,
+    distinct,
+    exact_ranks,
+    groups,
+    next_moment,
+    predicted,
+    twin,
+)
 from lowdim.collapse.transition import Setting, grid
 from lowdim.seeds import generator
 
@@ -46,3 +54,12 @@ def test_a_twin_of_a_setting_is_another_setting() -> None:
     assert twins != SMALL
     assert (twins.decays, twins.seed) == (SMALL.decays, SMALL.seed)
     assert predicted(SMALL).tolist() == predicted(twins).tolist()
+
+
+@pytest.mark.parametrize("clusters", [2, 5, 9])
+def test_the_next_moment_is_above_one_where_more_than_k_are_kept(clusters: int) -> None:
+    setting = Setting(ambient=8, clusters=clusters, decays=(0.003, 0.05, 0.2), spreads=(0.1, 0.7))
+    following = next_moment(setting)
+    assert ((following > 1) == (predicted(setting) > clusters)).all()
+    assert (following == 0).all() == (clusters >= 8)
+    assert (next_moment(Twins.of(setting)) - following).abs().max() < 1e-9

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from lowdim.collapse.autoencoders import Grid, Pairs
 from lowdim.evidence import plots
 
-__all__ = ["against_spread", "figure_two"]
+__all__ = ["against_spread", "bound_curves", "bounds", "figure_two"]
 
 STYLES = ("o-", "s-", "^-")
 DECAYS, SPREADS = (1, 4, 7), (0, 4, 8)  # places on the grid that are drawn
@@ -53,6 +53,44 @@ def against_spread(grid: Grid) -> Figure:
         ax.set(title=title, xlabel=r"$\sigma$")
     axes[0].set_ylabel("distance")
     plots.legend(axes[0], fontsize=8.5)
+    return fig
+
+
+def bound_curves(grid: Grid) -> dict[str, np.ndarray]:
+    """Distance of one layer, its two bounds, and the norm above which they say nothing, each (σ,).
+
+    Means over draws, at the middle λ of those that are drawn elsewhere.
+
+    Examples
+    --------
+    >>> {name: len(y) for name, y in bound_curves(Grid(dim=8, clusters=2, points=20)).items()}
+    {'distance': 9, 'this book': 9, 'printed': 9, 'norm of the minimizer': 9}
+    """
+    found, (printed, ours) = grid.minima(), grid.bounds()
+    arrays = {
+        "distance": found.distance["one layer"],
+        "this book": ours,
+        "printed": printed,
+        "norm of the minimizer": found.norm,
+    }
+    return {name: values[:, DECAYS[1]].mean(0) for name, values in arrays.items()}
+
+
+def bounds(grid: Grid) -> Figure:
+    """The distance of one layer and two bounds on it, against σ.
+
+    Examples
+    --------
+    >>> len(bounds(Grid(dim=8, clusters=2, points=20, draws=2)).axes[0].lines)
+    4
+    """
+    fig, ax = plots.figure(7, 3.6)
+    *curves, (name, norm) = bound_curves(grid).items()
+    for (label, y), style in zip(curves, STYLES, strict=True):
+        ax.loglog(grid.sigmas, y, style, ms=4, label=label)
+    ax.loglog(grid.sigmas, norm, "--", color=plots.FAINT, label=name)
+    ax.set(xlabel=r"$\sigma$", ylabel="distance and bounds")
+    plots.legend(ax, fontsize=8.5)
     return fig
 
 

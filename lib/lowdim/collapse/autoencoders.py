@@ -146,6 +146,22 @@ class Grid:
         """All global minima; kept, because a picture and a table ask for the same ones."""
         return _minima(self)
 
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Two bounds (draws, λ, σ) on the distance of "one layer": the printed one, and a sharper.
+
+        Examples
+        --------
+        >>> grid = Grid(dim=8, clusters=2, points=20, draws=2)
+        >>> printed, ours = grid.bounds()
+        >>> bool((grid.minima().distance["one layer"] <= ours).all()), bool((ours <= printed).all())
+        (True, True)
+        """
+        found, lam = self.minima(), self.lambdas[:, None]
+        w = found.within  # y = x, so TCV is twice this
+        printed = 2 * w / lam * (self.dim * found.between / lam + self.dim**0.5)
+        ours = np.minimum(w**0.5 / lam, 0.5 / lam**0.5) * w**0.5 * (1 + found.top)
+        return printed, ours
+
 
 @lru_cache(maxsize=4)
 def _minima(grid: Grid) -> Minima:

@@ -23,8 +23,10 @@ from lowdim.seeds import generator
 __all__ = [
     "Twins",
     "distinct",
+    "draw_threshold",
     "exact_ranks",
     "groups",
+    "next_moment",
     "picture",
     "predicted",
     "twin",
@@ -152,6 +154,25 @@ def predicted(setting: Setting) -> Tensor:
     return torch.tensor(counts)
 
 
+def next_moment(setting: Setting) -> Tensor:
+    """(cells,) the largest centred second moment but K over the threshold: above one it is kept.
+
+    Zero where there are no more than K moments.
+
+    Examples
+    --------
+    >>> setting = Setting(decays=(0.01, 0.1), spreads=(0.1, 0.5))
+    >>> (next_moment(setting) > 1).tolist() == (predicted(setting) > setting.clusters).tolist()
+    True
+    """
+    ratio, K = jump(setting.net.depth)[0], setting.clusters
+    found = []
+    for lam, sigma in setting.cells:
+        moments = torch.linalg.eigvalsh(torch.cov(setting.blobs(sigma), correction=0)).flip(-1)
+        found.append(float(moments[K]) / (ratio * lam) if len(moments) > K else 0.0)
+    return torch.tensor(found, dtype=torch.float64)
+
+
 def with_seed(setting: Setting, seed: int) -> Setting:
     """The same setting with other data and another start.
 
@@ -185,4 +206,28 @@ def picture(blobs: Grid, control: Grid) -> Figure:
     ax.set_xticks(range(len(order)), names, fontsize=7.5)
     ax.set(ylabel="largest tail beyond $K$ of a layer", xlabel=r"cells, $\sigma^2/\lambda$ rising")
     plots.legend(ax, loc="center left")
+    return fig
+
+
+def draw_threshold(blobs: Grid, control: Grid) -> Figure:
+    """The largest tail beyond K against the next moment over the threshold: blobs, and their twins.
+
+    Examples
+    --------
+    >>> from lowdim.collapse.transition import grid
+    >>> small = Setting(ambient=6, width=4, bottleneck=4, samples=12, clusters=2,
+    ...                 decays=(0.3,), spreads=(0.1, 0.2))
+    >>> len(draw_threshold(grid(small), grid(Twins.of(small))).axes)
+    1
+    """
+    at = next_moment(blobs.setting)
+    fig, ax = plots.figure(7.4, 3.6)
+    for seen, mark, name in ((blobs, "o", "clusters"), (control, "s", "same moments, no clusters")):
+        worst = seen.tails.amax(1).clamp_min(1e-33)
+        ax.loglog(at, worst, mark, ms=6, alpha=0.8, label=name)
+    ax.axvline(1, color=plots.FAINT, ls="--")
+    ratio = jump(blobs.setting.net.depth)[0]
+    ax.set(xlabel=rf"next moment after the first $K$, over the threshold ${ratio:.2f}\,\lambda$")
+    ax.set(ylabel="largest tail beyond $K$ of a layer")
+    plots.legend(ax, loc="lower right")
     return fig

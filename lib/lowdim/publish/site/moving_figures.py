@@ -141,7 +141,7 @@ def shrinkage(state: State) -> Frame:
             "edge": "none" if L == 1 else f"{ratio * lam:.3g}",
             "jump": "none" if L < 3 else f"0 → {height:.2f}",
         },
-        "lowdim run collapse/theorem_5_3",
+        "lowdim run collapse/deep_linear",
         "from lowdim.collapse.linear import shrinkage; "
         f"print(shrinkage({list(MOMENTS)}, {lam:.4g}, {L}))",
     )
