@@ -113,7 +113,7 @@ def test_a_page_has_the_drawing_the_words_the_table_and_the_command(page) -> Non
     plain = " ".join(unescape(re.sub(r"<[^>]+>", " ", bare)).split())
     assert f"– ({WORD})" in plain and "16.0" in plain and "mixed" in plain
     assert "lowdim sweep preserve/weyl -p trials=10,20,30" in plain
-    assert "what is doubled, darker where larger" in figure and "seeds differ" in figure
+    assert "what is doubled, stronger where larger" in figure and "seeds differ" in figure
 
 
 @pytest.mark.parametrize(

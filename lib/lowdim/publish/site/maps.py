@@ -1,7 +1,7 @@
 """``{map}``: a kept sweep over two parameters, as a picture, a table and the command for it.
 
 The drawing is SVG in the colours of the page, so it is legible in the dark and on paper, and small
-enough for a phone. A cell has the number, darker where it is larger, and a mark for the verdict;
+enough for a phone. A cell has the number, more colour where it is larger, and a mark for the verdict;
 a line runs where the verdict changes. Words are the chapter's: the body is the caption, and inserts
 what :func:`lowdim.publish.maps.facts` knows.
 """
@@ -254,7 +254,7 @@ lacks claim, alt.
         part = self.kept["chapter"].partition("/")[0]
         about = escape(claim_name(f"{part}.{self.claim}"))
         return (
-            f'<p class="lowdim-map-key"><span>{escape(self.says)}, darker where larger</span>'
+            f'<p class="lowdim-map-key"><span>{escape(self.says)}, stronger where larger</span>'
             f"{dashed}<span>{about}:</span>{shown}</p>"
         )
 
