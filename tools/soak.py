@@ -173,7 +173,7 @@ def sentences(text: str, values: Mapping[str, Any]) -> Iterator[tuple[int, str, 
     >>> list(sentences("One.\\n\\nIt is {value}`a:.1f`.\\n\\nAnd {value}`b`.", {"a": 2.0}))
     [(3, 'It is 2.0.', ''), (5, '', "'b': no cell says 'b'; said are: a.")]
     """
-    text = _code_blanked(text)
+    text = words.without_maps(_code_blanked(text))
     for block in words.blocks(text):
         if block.name == "when":
             try:

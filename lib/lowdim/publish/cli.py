@@ -171,6 +171,11 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument("--retry", action="store_true", help="try again what failed")
     sweep.add_argument("--dry-run", action="store_true", help="the plan and its cost; run nothing")
     sweep.add_argument("--yes", action="store_true", help="begin also with more than 10,000 runs")
+    sweep.add_argument(
+        "--keep-map",
+        metavar="NUMBERS",
+        help="of a sweep over two parameters: keep these numbers, and all verdicts, with the book",
+    )
     record = command("record", _record, "Run a chapter with a preset; keep its record in the book.")
     record.add_argument("chapter", metavar="CHAPTER", help="part/chapter, or a bare unique name")
     record.add_argument("--preset", metavar="NAME", required=True, help="such as paper")
@@ -376,6 +381,7 @@ def _sweep(asked: argparse.Namespace) -> int:
     where = running.book_root(chapter) / "_build" / "sweeps" / chapter.name
     folder = (Path(asked.output) if asked.output else where).expanduser().resolve()
     running.check_output(folder)
+    numbers = None if asked.keep_map is None else _map_numbers(asked.keep_map, chapter, runs)
     for name in sorted({str(values.get(running.DATA, "")) for values in runs} - {""}):
         running.check_data(chapter, {running.DATA: name})
     planned = coordinator.plan(chapter, runs, folder, retry=asked.retry)
@@ -415,7 +421,30 @@ def _sweep(asked: argparse.Namespace) -> int:
     )
     print(found.table)
     print(found.page)
+    if numbers is not None:
+        print(_keep_map(planned, folder, runs, numbers))
     return 1 if found.failed else 0
+
+
+def _map_numbers(text: str, chapter: Chapter, runs: Sequence[dict[str, Any]]) -> list[str]:
+    """The numbers of a map that can be made of these runs, as far as that is known before them."""
+    from lowdim.publish import comparison, maps, running
+
+    root = running.book_root(chapter)
+    maps.axes(chapter, runs)
+    running.check_output(maps.path_of(root, chapter.name).parent)
+    return maps.numbers_of(text, record=comparison.of_book(root, chapter.name))
+
+
+def _keep_map(planned: Any, folder: Path, runs: Sequence[Any], numbers: Sequence[str]) -> Path:
+    """Keep the map of a sweep that has ended."""
+    from lowdim.publish import maps, running
+    from lowdim.publish.sweeps import shelf
+
+    with shelf.Shelf(folder, planned.chapter.name) as kept:
+        rows = list(kept.rows(planned.runs))
+    chapter = planned.chapter
+    return maps.write(running.book_root(chapter), maps.make(chapter, runs, rows, numbers))
 
 
 def _compare(asked: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ import yaml
 from lowdim.publish import records
 from lowdim.publish.banner import put_into
 from lowdim.publish.execute import RECORDS
+from lowdim.publish.maps import FOLDER as MAPS
 from lowdim.publish.renderer import PageFailed, Renderer
 from lowdim.publish.site.certificates import FOLDER as CERTIFICATES
 
@@ -102,7 +103,7 @@ def _fold_defaults(nb: NotebookNode) -> None:
 
 
 def _take_along(nb: NotebookNode, name: str, root: Path, book: Path) -> None:
-    """What the page's directives ask for: this run's record, kept ones, certificates."""
+    """What the page's directives ask for: this run's record, kept ones, a map, certificates."""
     chapter = nb.metadata.get("lowdim", {}).get("chapter")
     if chapter is None:
         return
@@ -111,7 +112,8 @@ def _take_along(nb: NotebookNode, name: str, root: Path, book: Path) -> None:
     records.write(record, book / RECORDS / f"{name}.json")
     part, _, stem = chapter.partition("/")
     kept_runs = (root / "book" / "records" / part).glob(f"{stem}.*.json")
-    for kept in (*kept_runs, *(root / CERTIFICATES).glob(f"{part}.*.py")):
+    maps = (root / MAPS).glob(f"{chapter}.json")
+    for kept in (*kept_runs, *maps, *(root / CERTIFICATES).glob(f"{part}.*.py")):
         target = book / kept.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(kept, target)

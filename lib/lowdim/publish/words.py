@@ -29,6 +29,7 @@ _FENCE = re.compile(r"^(`{3,}|~{3,}|:{3,})\{([\w:-]+)\}[ \t]*(.*)$")
 _CODE = re.compile(
     r"^(`{3,})\{code-cell\}[^\n]*\n(---\n.*?^---\n|(?::[^\n]*\n)*).*?^\1\s*$", re.S | re.M
 )
+_MAP = re.compile(r"^(`{3,}|:{3,})\{map\}.*?^\1\s*$", re.S | re.M)
 _ROLE = re.compile(r"\{(value|when)\}(`+)(.+?)(?<!`)\2(?!`)")
 _LINK = re.compile(r"\{(?:prf:)?ref\}`(?:[^`<]*<)?([\w.:-]+)>?`|\]\(([\w.-]+)\)")
 _NUMBER = r"(?:[A-Z]\.)?\d+(?:\.\d+)*"
@@ -219,6 +220,7 @@ def names(text: str) -> set[str]:
     >>> names("```{code-cell} python\\n---\\nalt: {value}`g`\\n---\\nx = '{value}`h`'\\n```\\n")
     {'g'}
     """
+    text = without_maps(text)
     prose = _CODE.sub(lambda cell: cell[2], text)  # captions and alt text stay
     found: set[str] = set()
     for match in _ROLE.finditer(prose):
@@ -234,6 +236,15 @@ def names(text: str) -> set[str]:
         if block.name == "when":
             found |= condition_names(block.argument)
     return found
+
+
+def without_maps(text: str) -> str:
+    """A text without its ``{map}`` blocks, whose numbers are a kept map's; lines keep their places.
+
+    >>> without_maps("One.\\n```{map}\\n{value}`cells` runs.\\n```\\nTwo.")
+    'One.\\n\\n\\n\\nTwo.'
+    """
+    return _MAP.sub(lambda block: "\n" * block[0].count("\n"), text)
 
 
 def condition_names(condition: str) -> set[str]:

@@ -145,6 +145,7 @@ class Plain:
             "evidence": self._evidence,
             "erratum": self._erratum,
             "kept": self._kept,
+            "map": self._map,
             "when": self._when,
             "exercise": self._exercise,
             "solution": self._solution,
@@ -260,6 +261,12 @@ class Plain:
                 row.append(ruled(then, facts=True) if then else "–")
             rows.append(row)
         return table(rows)
+
+    def _map(self, block: Block) -> str:
+        from lowdim.publish.site import maps  # which draws, and needs Sphinx
+
+        said, rows = maps.markdown(self.root, self.chapter, block.options, block.body)
+        return f"{self.markdown(said)}\n\n{table(rows)}"
 
     def _lines(self, record: Mapping[str, Any], wanted: Sequence[str]) -> str:
         rows = [["reading", "quantity", "reported", "measured", "agrees"]]
