@@ -1,7 +1,7 @@
 """``{map}``: a kept sweep over two parameters, as a picture, a table and the command for it.
 
 The drawing is SVG in the colours of the page, so it is legible in the dark and on paper, and small
-enough for a phone. A cell has the number, more colour where it is larger, and a mark for the verdict;
+enough for a phone. A cell has the number, more colour where it is larger, and a verdict's mark;
 a line runs where the verdict changes. Words are the chapter's: the body is the caption, and inserts
 what :func:`lowdim.publish.maps.facts` knows.
 """
