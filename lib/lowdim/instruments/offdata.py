@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -134,13 +135,30 @@ def derivatives(
         for part, step in _pieces(inputs, along):
             x = next(t for t in sources.tensors(part) if t.is_floating_point())
             with forward_ad.dual_level():
-                dual = _replaced(part, forward_ad.make_dual(x, step.to(x.dtype)))
+                dual = _replaced(part, _dual(x, step.to(x.dtype)))
                 values = _values(model, taps, dual, how, len(step))
                 for i, value in values.items():
                     slope = forward_ad.unpack_dual(value).tangent
                     slope = torch.zeros_like(value) if slope is None else slope
                     found.setdefault(i, []).append(slope.double().clone())
     return {i: torch.cat(parts) for i, parts in found.items()}
+
+
+def _dual(x: Tensor, along: Tensor) -> Tensor:
+    """A dual number, without the scripts that torch would compile at the first one.
+
+    They are rules for derivatives of derivatives, which nothing here takes, and seconds of work
+    that a recorder would be charged with.
+    """
+    kept = os.environ.get("PYTORCH_JIT")
+    os.environ["PYTORCH_JIT"] = "0"
+    try:
+        return forward_ad.make_dual(x, along)
+    finally:
+        if kept is None:
+            del os.environ["PYTORCH_JIT"]
+        else:
+            os.environ["PYTORCH_JIT"] = kept
 
 
 @contextlib.contextmanager

@@ -15,7 +15,6 @@ import torch
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
-from torch.nn.utils import parametrize
 
 from lowdim.instruments.moments import First, Second, largest
 from lowdim.instruments.numbers import Number, jackknife, missing
@@ -193,8 +192,8 @@ def _weights(module: nn.Module) -> list[tuple[str, Tensor]]:
     own: list[tuple[str, Tensor]] = list(module.named_parameters(recurse=False))
     names = {n for n, _ in own}
     made = [n[:-2] for n in names if n[-2:] == "_g" and f"{n[:-2]}_v" in names]  # weight_norm's
-    if parametrize.is_parametrized(module):
-        made += list(module.parametrizations)
+    if isinstance(held := getattr(module, "parametrizations", None), nn.ModuleDict):
+        made += list(held)
     for name in made:
         value = getattr(module, name, None)
         if isinstance(value, Tensor):
