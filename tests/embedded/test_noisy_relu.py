@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lowdim.embedded import noise_lines, noisy_relu
+from lowdim.embedded import noise_lines, noise_pictures, noisy_relu
 from lowdim.evidence import Estimate
 
 HOW = noisy_relu.Protocol(2, 6, epochs=4, batch=10, rate=0.03, samples=60, seed=0)
@@ -100,12 +100,68 @@ def test_a_law_in_the_data_is_none_in_the_length():
 
 def test_tables_show_estimates(tiny):
     table = noise_lines.exponents(tiny)
-    assert [row[0] for row in table.rows] == [
-        "2, printed",
-        "2, measured",
-        "4, printed",
-        "4, measured",
-    ]
-    assert table.rows[0][1:3] == ("0.40", "0.35")
+    assert [row[0] for row in table.rows] == ["1", "3", "3, steps", "3, length only"]
+    assert [row[1] for row in table.rows] == ["0.40", "0.35", "–", "–"]
+    assert [row[3] for row in table.rows] == ["0.42", "0.40", "–", "–"]
+    assert table.rows[1][4] == f"{tiny.cells[4, 3]:.2f}"
     shown = noise_lines.as_table(noise_lines.table_1(tiny, "tiny")[:1])
     assert shown.rows[0][2] == f"{Estimate(*tiny.cells[2, 1]):.2f}"
+
+
+def lose(seen, nets=slice(None, 1)):
+    """The same study, some of its networks having diverged wherever they were trained."""
+
+    def gone(S):
+        S = S.copy()
+        S[..., nets] = np.nan
+        return S
+
+    return noisy_relu.Study(
+        seen.sizes,
+        seen.codims,
+        {L: noisy_relu.BySize(*map(gone, table)) for L, table in seen.tables.items()},
+        {L: {way: gone(S) for way, S in each.items()} for L, each in seen.series.items()},
+        *(
+            {L: noisy_relu.ByNoise(*map(gone, run)) for L, run in runs.items()}
+            for runs in (seen.normal, seen.everywhere)
+        ),
+    )
+
+
+def test_a_network_that_diverged_counts_nowhere_but_is_told():
+    whole, some = law(0.4), lose(law(0.4))
+    assert whole.diverged.count == 0 and some.diverged.count * 3 == some.diverged.of
+    assert some.cells[2, 1].value == pytest.approx(0.4) == whole.cells[2, 1].value
+    assert some.by_sigma()[0].value == pytest.approx(-2)
+    assert some.cross.size * 3 == whole.cross.size * 2 and some.misordered == 0
+    assert np.allclose(some.plateau, whole.plateau)
+    agree = [line["agrees"] for line in noise_lines.figure_3_3(some)]
+    assert agree == [True] * 4
+    table = noise_lines.exponents(some)
+    assert all(row[2].endswith(", 1 of 3 diverged") for row in table.rows)
+
+
+def test_where_all_networks_diverged_nothing_is_decided():
+    none = lose(law(0.4), slice(None))
+    lines = [
+        *noise_lines.figure_3_3(none),
+        *noise_lines.equation_4_3(none),
+        *noise_lines.table_1(none, "nothing"),
+    ]
+    assert all(line["agrees"] is None for line in lines)
+    assert np.isnan(none.plateau).all() and none.cross.size == 0
+    assert noise_lines.exponents(none).rows[0][2] == "–, 3 of 3 diverged"
+    assert noise_lines.known(none.means) == [None]
+    fig = noise_pictures.noise_and_size(
+        noisy_relu.LEVELS, {2: none.normal[2].metric}, none.sizes, none.series
+    )
+    assert np.ma.getmaskarray(fig.axes[0].lines[0].get_ydata()).all()
+
+
+def test_a_rate_that_is_too_large_loses_networks_and_not_the_run():
+    wild = noisy_relu.Protocol(2, 6, epochs=2, batch=10, rate=0.9, samples=60, seed=0)
+    run = wild.train(4, [(0.0, 1), (30.0, 1)], 40)
+    assert not run.loss[0].isnan().any() and run.loss[1].isnan().all()
+    alone = wild.train(4, [(0.0, 1)], 40)
+    assert np.allclose(wild.metric(run)[0], wild.metric(alone)[0], rtol=1e-4)
+    assert np.isnan(wild.metric(run)[1]).all()

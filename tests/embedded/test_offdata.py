@@ -214,6 +214,20 @@ def test_each_epoch_is_shown_before_and_after():
         offdata.anneal(task, start, [1e9], batch=5)
 
 
+def test_a_trial_that_is_given_up_leaves_the_others_alone():
+    net = Dense((2, 4, 1))
+    start = net.init(trials=3, dtype=torch.float64)
+    start[1][0][1] *= 1e9  # the second one starts where no step is small
+    X = offdata.cube_points(2, 12)
+    task = training.Objective(net, X, X[:1], normalization="half")
+    end = offdata.anneal(task, start, [0.1, 0.05], batch=5, seed=3, give_up=True)
+    assert [bool(W[1].isnan().all()) for W, _ in end] == [True, True]
+    assert all(W[[0, 2]].isfinite().all() for W, _ in end)
+    alone = [(W[:1], b[:1]) for W, b in start]
+    same = offdata.anneal(task, alone, [0.1, 0.05], batch=5, seed=3)
+    torch.testing.assert_close(end[0][0][0], same[0][0][0])
+
+
 @pytest.mark.parametrize("bad", [torch.ones(3), torch.ones(2, 7), [[math.nan]]])
 def test_normals_are_refused(bad):
     with pytest.raises(ValueError, match=r"^w "):

@@ -26,6 +26,10 @@ def test_equal_neurons_push_together(n):
 
 
 def test_training_leaves_the_normal_weights_and_moves_the_others():
-    start, end = shallow_training.train(None, nets=2, width=4, points=40, epochs=2, seed=3)
+    how = {"nets": 2, "width": 4, "points": 40, "seed": 3}
+    seen = shallow_training.train(None, epochs=2, looks=[1], **how)
+    start, middle, end = (seen[epoch] for epoch in range(3))
+    assert list(shallow_training.train(None, epochs=2, **how)) == [0, 2]
+    assert not torch.equal(middle[1][0], end[1][0])
     assert torch.equal(start[0][0][..., 3:], end[0][0][..., 3:])
     assert not torch.equal(start[0][0][..., :3], end[0][0][..., :3])

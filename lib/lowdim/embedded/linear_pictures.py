@@ -158,8 +158,12 @@ def passing(t: np.ndarray, w: np.ndarray, *, until: float) -> Figure:
     return fig
 
 
-def approaches(full: Approach, random: Sequence[Approach]) -> Figure:
+def approaches(
+    full: Approach, random: Sequence[Approach], *, excess: Sequence[np.ndarray] = ()
+) -> Figure:
     """Distances to the minimum against the step: full descent (left), runs of SGD (right).
+
+    ``excess``: what the loss is above its minimum at the same steps, first of full descent.
 
     Examples
     --------
@@ -173,6 +177,9 @@ def approaches(full: Approach, random: Sequence[Approach]) -> Figure:
     for run in random:
         axes[1].loglog(np.maximum(run.steps, 10), run.along, color=plots.CYCLE[0], lw=1)
         axes[1].loglog(np.maximum(run.steps, 10), run.across, color=plots.CYCLE[1], lw=1)
+    for k, (run, loss) in enumerate(zip([full, *random], excess, strict=False)):
+        how = {"color": plots.FAINT, "lw": 1, "label": None if k else "excess loss"}
+        axes[min(k, 1)].loglog(np.maximum(run.steps, 10), loss, **how)
     axes[0].set(xlabel="step", title="FGD")
     axes[1].set(xlabel="step", title="SGD")
     plots.legend(axes[0])

@@ -197,6 +197,7 @@ class Trained:
     """ReLU networks after training, as trials of one run: settings by nets.
 
     settings: pairs (σ, d_y); loss: the mean of (f - g)² over each training set, (settings, nets).
+    Of a network that diverged the weights and all that is measured are nan.
     """
 
     net: Dense
@@ -322,11 +323,12 @@ def train_noisy(
 
     Network k of every setting has Kaiming's initial weights from the same draw; the fan-in of its
     first layer is tangent + d_y. ``start`` is every entry of the weights on the normal directions.
+    A network that diverges is given up: its weights and its loss are nan.
 
     Raises
     ------
     ValueError
-        If a number is out of range or a network diverges.
+        If a number is out of range.
 
     Examples
     --------
@@ -351,7 +353,7 @@ def train_noisy(
     weights[0] = (torch.cat(first), weights[0][1])
     objective = training.Objective(net, data.X, data.values, normalization="half")
     rates = training.cosine_rates(rate, rate / 100, epochs)
-    end = offdata.anneal(objective, weights, rates, batch=batch, seed=seed)
+    end = offdata.anneal(objective, weights, rates, batch=batch, seed=seed, give_up=True)
     miss = net.forward(end, data.X)[1][-1] - data.values
     loss = miss.double().square().mean((1, 2)).reshape(again, nets)
     return Trained(net, end, data.settings, nets, tangent, data.target, loss)

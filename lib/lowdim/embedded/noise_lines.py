@@ -12,12 +12,12 @@ from lowdim.embedded.noisy_linear import LEVELS, Fitted
 from lowdim.embedded.noisy_relu import TABLE_1, Study
 from lowdim.evidence.rates import exponent
 from lowdim.evidence.tables import Table
-from lowdim.evidence.values import Estimate, decode
+from lowdim.evidence.values import Estimate, Share, decode
 from lowdim.evidence.verdicts import compared
 
 __all__ = [
-    "as_table", "decide", "equation_4_3", "exponents", "figure_2_6", "figure_3_3", "near",
-    "table_1",
+    "as_table", "decide", "equation_4_3", "exponents", "figure_2_6", "figure_3_3", "known", "near",
+    "shown", "table_1",
 ]  # fmt: skip
 
 Line = dict[str, Any]
@@ -40,6 +40,24 @@ def near(found: Estimate, said: float, tolerance: float) -> bool | None:
     if found.error <= tolerance:
         return bool(off <= tolerance)
     return False if off - found.error > tolerance else None
+
+
+def _below(found: Estimate, most: float) -> bool | None:
+    """Whether an estimate is below a number; None if there was nothing to measure."""
+    return found.value < most if math.isfinite(found.error) else None
+
+
+def _ratio(metric: np.ndarray, top: int, bottom: int) -> tuple[float | None, bool | None]:
+    """The mean metric (k, nets) in one row over that in another, and whether it is below 1.
+
+    Over the networks that did not diverge in either; (None, None) without one.
+    """
+    rows = metric[[top, bottom]]
+    rows = rows[:, np.isfinite(rows).all(0)]
+    if not rows.size or not rows[1].any():
+        return None, None
+    ratio = float(rows[0].mean() / rows[1].mean())
+    return ratio, ratio < 1
 
 
 def decide(lines: Sequence[Mapping[str, Any]]) -> str:
@@ -94,15 +112,15 @@ def figure_3_3(seen: Study) -> list[Line]:
     lines = []
     ends = f"N = {seen.sizes[-1]} over {seen.sizes[0]}"
     for L, slope in zip(seen.depths, seen.by_sigma(), strict=True):
-        by_sigma, by_size = seen.normal[L].metric.mean(1), seen.series[L]["epochs"].mean(1)
+        low, lower = _ratio(seen.normal[L].metric, 0, 5)
+        less, fewer = _ratio(seen.series[L]["epochs"], -1, 0)
         beta = seen.ways[L]["epochs"]
-        low, less = by_sigma[0] / by_sigma[5], by_size[-1] / by_size[0]
-        close = near(slope, -2.0, 0.3)
+        close, small = near(slope, -2.0, 0.3), _below(beta, 1.0)
         lines += [
             compared(f"slope in σ, L = {L}", -2, slope, "σ = 2⁰ … 2⁻⁵", close),
-            compared(f"noise lowers S, L = {L}", "yes", low, "σ = 1 over σ = 1/32", low < 1),
-            compared(f"data lower S, L = {L}", "yes", less, ends, less < 1),
-            compared(f"β below 1, L = {L}", "yes", beta, "epochs fixed", beta.value < 1),
+            compared(f"noise lowers S, L = {L}", "yes", low, "σ = 1 over σ = 1/32", lower),
+            compared(f"data lower S, L = {L}", "yes", less, ends, fewer),
+            compared(f"β below 1, L = {L}", "yes", beta, "epochs fixed", small),
         ]
     return lines
 
@@ -110,7 +128,8 @@ def figure_3_3(seen: Study) -> list[Line]:
 def equation_4_3(seen: Study) -> list[Line]:
     """For each depth: slope -2 in σ; β = 0 where the data do not change, β as it is at fixed steps.
 
-    Within 0.3 (or undecided), within 0.05 or two errors, within two errors.
+    Within 0.3 (or undecided), within 0.05 or two errors, within two errors; undecided as well where
+    there was nothing to measure.
 
     Examples
     --------
@@ -124,8 +143,12 @@ def equation_4_3(seen: Study) -> list[Line]:
     for L, slope in zip(seen.depths, seen.by_sigma(), strict=True):
         epochs, steps, only = seen.ways[L].values()
         close = near(slope, -2.0, 0.3)
-        none = abs(only.value) <= max(only.error, 0.05)
-        same = abs(steps.value - epochs.value) <= math.hypot(steps.error, epochs.error)
+        none: bool | None = None
+        same: bool | None = None
+        if math.isfinite(only.error):
+            none = abs(only.value) <= max(only.error, 0.05)
+        if math.isfinite(steps.error) and math.isfinite(epochs.error):
+            same = abs(steps.value - epochs.value) <= math.hypot(steps.error, epochs.error)
         lines += [
             compared(f"exponent of σ, L = {L}", -2, slope, "epochs fixed", close),
             compared(f"β, L = {L}, the data fixed", 0, only, length, none),
@@ -136,6 +159,8 @@ def equation_4_3(seen: Study) -> list[Line]:
 
 def table_1(seen: Study, reading: str) -> list[Line]:
     """Every cell (within 0.1, or undecided); β < 1/2 within errors, rising in L, no trend in d_y.
+
+    Where all networks died or diverged nothing is decided.
 
     Examples
     --------
@@ -149,18 +174,46 @@ def table_1(seen: Study, reading: str) -> list[Line]:
         said = TABLE_1[L][dy - 1]
         close = near(beta, said, 0.1)
         lines.append(compared(f"β, L = {L}, d_y = {dy}", said, beta, reading, close))
-    most = max(seen.cells.values(), key=float)
-    below = all(beta.value - beta.error < 0.5 for beta in seen.cells.values())
-    deeper = np.diff([mean.value for mean in seen.means])
-    rising = bool((deeper > 0).all()) if deeper.size else None
-    still = all(abs(tilt.value) <= max(tilt.error, 0.05) for tilt in seen.trends)
-    flat = still if len(set(seen.codims)) > 1 else None
+    found = [beta for beta in seen.cells.values() if math.isfinite(beta.error)]
+    most = max(found, key=float, default=None)
+    below = all(beta.value - beta.error < 0.5 for beta in found) if found else None
+    means = seen.means
+    known = len(means) > 1 and all(math.isfinite(mean.error) for mean in means)
+    rising = bool((np.diff([mean.value for mean in means]) > 0).all()) if known else None
+    tilts = [tilt for tilt in seen.trends if math.isfinite(tilt.error)]
+    flat = all(abs(tilt.value) <= max(tilt.error, 0.05) for tilt in tilts) if tilts else None
     return [
         *lines,
         compared("β below 1/2", "all", most, "the largest", below),
-        compared("β rises with depth", "yes", seen.means, "mean over d_y", rising),
+        compared("β rises with depth", "yes", means, "mean over d_y", rising),
         compared("trend in d_y", "none", seen.trends, "slope of β in log d_y", flat),
     ]
+
+
+def shown(beta: Estimate, metric: np.ndarray) -> str:
+    """A cell: the exponent of a ``metric`` (k, nets), and how many of the networks diverged.
+
+    Examples
+    --------
+    >>> shown(Estimate(0.4, 0.02), np.array([[1.0, 1.0], [0.5, np.nan]]))
+    '0.40 ± 0.02, 1 of 2 diverged'
+    >>> shown(Estimate(0.0, np.inf), np.full((2, 3), np.nan))
+    '–, 3 of 3 diverged'
+    """
+    lost = Share(int(np.isnan(metric).any(0).sum()), metric.shape[-1])
+    said = f"{beta:.2f}" if math.isfinite(beta.error) else "–"
+    return f"{said}, {lost} diverged" if lost.count else said
+
+
+def known(found: Sequence[Estimate]) -> list[Estimate | None]:
+    """Estimates, with None for one whose error is infinite: there was nothing to measure.
+
+    Examples
+    --------
+    >>> known([Estimate(0.4, 0.02), Estimate(0.0, math.inf)])
+    [Estimate(value=0.4, error=0.02), None]
+    """
+    return [each if math.isfinite(each.error) else None for each in found]
 
 
 def as_table(lines: Sequence[Mapping[str, Any]]) -> Table:
@@ -187,15 +240,23 @@ def exponents(seen: Study) -> Table:
     --------
     >>> from lowdim.embedded.noisy_relu import Protocol, study
     >>> how = Protocol(2, 6, epochs=2, batch=10, rate=0.03, samples=50, seed=0)
-    >>> exponents(study(how, [2], [20, 40], [1, 2], sigma=0.25, points=30)).header
-    ('L', 'd_y = 1', 'd_y = 2', 'steps, d_y = 2', 'length only, d_y = 2')
+    >>> table = exponents(study(how, [2], [20, 40], [1, 2], sigma=0.25, points=30))
+    >>> table.header, [row[0] for row in table.rows]
+    (('d_y', 'L = 2, printed', 'measured'), ['1', '2', '2, steps', '2, length only'])
     """
-    rows: list[tuple[str, ...]] = []
+    cells = seen.cells
+    rows = []
+    for j, dy in enumerate(seen.codims):
+        row = [str(dy)]
+        for L, table in seen.tables.items():
+            row += [f"{TABLE_1[L][dy - 1]:.2f}", shown(cells[L, dy], table.metric[:, j])]
+        rows.append(row)
+    for way in ("steps", "length only"):
+        row = [f"{seen.middle}, {way}"]
+        for L in seen.depths:
+            row += ["–", shown(seen.ways[L][way], seen.series[L][way])]
+        rows.append(row)
+    header = ["d_y"]
     for L in seen.depths:
-        printed = [f"{TABLE_1[L][dy - 1]:.2f}" for dy in seen.codims]
-        rows.append((f"{L}, printed", *printed, "–", "–"))
-        _, *others = seen.ways[L].values()
-        found = [*(seen.cells[L, dy] for dy in seen.codims), *others]
-        rows.append((f"{L}, measured", *(f"{beta:.2f}" for beta in found)))
-    fixed = [f"{way}, d_y = {seen.middle}" for way in ("steps", "length only")]
-    return Table(("L", *(f"d_y = {dy}" for dy in seen.codims), *fixed), rows)
+        header += [f"L = {L}, printed", "measured"]
+    return Table(tuple(header), [tuple(row) for row in rows])

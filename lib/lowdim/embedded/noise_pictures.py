@@ -64,6 +64,12 @@ def against_noise(runs: Mapping[tuple[int, int], Fitted]) -> Figure:
     return fig
 
 
+def _logs(metric: np.ndarray) -> np.ma.MaskedArray:
+    """Binary logarithms; what is zero or nan is masked."""
+    alive = metric > 0
+    return np.ma.array(np.log2(np.where(alive, metric, 1.0)), mask=~alive)
+
+
 def noise_and_size(
     noises: Sequence[float],
     metric: Mapping[int, np.ndarray],
@@ -73,7 +79,8 @@ def noise_and_size(
     """The metric of ReLU networks against σ (left) and against N (right), by depth.
 
     ``metric``: (noises, nets), the last of the noises being zero; ``ways``: (sizes, nets) by what
-    was kept fixed, up to three of them. Mean over networks, on the left with their range.
+    was kept fixed, up to three of them. Mean over networks, on the left with their range; one that
+    died or diverged (a metric of zero, or nan) is left out there.
 
     Examples
     --------
@@ -85,15 +92,16 @@ def noise_and_size(
     fig, (ax, right) = plots.figure(7.6, 3.5, ncols=2)
     x = np.log2(noises[:-1])
     for color, depth in zip(plots.CYCLE, metric, strict=False):
-        *with_noise, without = np.log2(metric[depth])
-        logs = np.array(with_noise)
+        every = _logs(metric[depth])
+        logs = every[:-1]
         ax.plot(x, logs.mean(1), "o-", ms=4, color=color, label=f"$L={depth}$")
         ax.fill_between(x, logs.min(1), logs.max(1), color=color, alpha=0.15, lw=0)
-        ax.axhline(without.mean(), ls=":", lw=1, color=color)
+        if every[-1].count():
+            ax.axhline(every[-1].mean(), ls=":", lw=1, color=color)
         for (way, S), style in zip(ways[depth].items(), ("o-", "s--", "^:"), strict=False):
             label = f"$L={depth}$, {way}"
-            right.plot(np.log2(sizes), np.log2(S).mean(1), style, ms=4, color=color, label=label)
-    low = min(np.log2(S).min() for S in metric.values())
+            right.plot(np.log2(sizes), _logs(S).mean(1), style, ms=4, color=color, label=label)
+    low = min((_logs(S).min() for S in metric.values() if _logs(S).count()), default=0.0)
     ax.plot(x[:3], low - 0.3 - 2 * x[:3], "--", lw=1, color=plots.FAINT)
     ax.set(xlabel=r"$\log_2\sigma$", ylabel=r"$\log_2 S$")
     right.set(xlabel=r"$\log_2N$", ylabel=r"$\log_2 S$")

@@ -2,7 +2,8 @@
 
 A :class:`Protocol` says how networks are trained; :func:`by_size` and :func:`by_way` measure them
 for several numbers of points, :func:`by_noise` for several sizes of the noise, :func:`study` all of
-it at several depths. The values are the sum of sin πx over three directions.
+it at several depths. The values are the sum of sin πx over three directions. The metric of a
+network whose training diverged is nan, and no exponent counts it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from torch import Tensor, pi, sin
 from lowdim import checks
 from lowdim.embedded import noise
 from lowdim.evidence.rates import exponent
-from lowdim.evidence.values import Estimate
+from lowdim.evidence.values import Estimate, Share
 
 __all__ = [
     "LEVELS", "TABLE_1", "ByNoise", "BySize", "Protocol", "Study", "by_noise", "by_size", "by_way",
@@ -176,10 +177,10 @@ def by_noise(
 
 
 def fit(x: Sequence[float], metric: np.ndarray) -> Estimate:
-    """The exponent of a metric (k, nets) in ``x`` (k,), over the networks that are not dead.
+    """The exponent of a metric (k, nets) in ``x`` (k,), over the networks that are alive.
 
-    A dead network does not react to its inputs, and its metric is zero. If too few are left, the
-    exponent is 0 with an infinite error.
+    A dead network does not react to its inputs, and its metric is zero; that of one that diverged
+    is nan. If too few are left, the exponent is 0 with an infinite error.
 
     Examples
     --------
@@ -203,7 +204,7 @@ def trend(sizes: Sequence[int], codims: Sequence[int], metric: np.ndarray) -> Es
     """
     if len(set(codims)) < 2:
         return Estimate(0.0, np.inf)
-    metric = metric[..., (metric > 0).all((0, 1))]  # a dead network has no exponent
+    metric = metric[..., (metric > 0).all((0, 1))]  # dead or diverged: no exponent
     if metric.shape[-1] < 2:
         return Estimate(0.0, np.inf)
     logs = np.log(metric).reshape(len(sizes), -1)
@@ -254,13 +255,27 @@ class Study:
 
     @property
     def means(self) -> list[Estimate]:
-        """The mean of the cells of each depth; their errors are taken as independent."""
+        """The mean of the cells of each depth; their errors are taken as independent.
+
+        With a cell that has no exponent there is none: its error is infinite.
+        """
         cells = self.cells
         rows = [np.array([[*cells[depth, dy]] for dy in self.codims]) for depth in self.depths]
         return [
             Estimate(float(row[:, 0].mean()), float(np.linalg.norm(row[:, 1]) / len(row)))
             for row in rows
         ]
+
+    @property
+    def diverged(self) -> Share:
+        """How many of the trained networks diverged."""
+        tables = [table.metric for table in self.tables.values()]
+        ways = [
+            S[:-1] for each in self.series.values() for way, S in each.items() if way != "epochs"
+        ]
+        levels = [run.metric for runs in (self.normal, self.everywhere) for run in runs.values()]
+        every = [*tables, *ways, *levels]
+        return Share(sum(int(np.isnan(S).sum()) for S in every), sum(S.size for S in every))
 
     @property
     def ways(self) -> dict[int, dict[str, Estimate]]:
@@ -294,11 +309,21 @@ class Study:
         return [fit(LEVELS[:count], run.metric[:count]) for run in runs]
 
     @property
+    def plateau(self) -> list[float]:
+        """The metric at the least noise over that without, for each depth; nan if all diverged."""
+        ratios = []
+        for run in self.normal.values():
+            least, none = run.metric[5:7, (run.metric[5:7] > 0).all(0)]
+            ratios.append(float(np.median(least / none)) if least.size else np.nan)
+        return ratios
+
+    @property
     def cross(self) -> np.ndarray:
-        """All means of 2 Δ (f - g): where one is positive, squares do not add."""
-        return np.stack(
+        """All means of 2 Δ (f - g) that are finite: where one is positive, squares do not add."""
+        every = np.stack(
             [run.cross for runs in (self.normal, self.everywhere) for run in runs.values()]
         )
+        return every[np.isfinite(every)]
 
     @property
     def misordered(self) -> int:

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from lowdim.checks import whole
 from lowdim.nets import training
-from lowdim.nets.networks import Dense, Weights
+from lowdim.nets.networks import Dense, Weights, mapped
 from lowdim.nets.training import Objective
 
 __all__ = [
@@ -375,6 +375,7 @@ def anneal(
     batch: int,
     seed: int = 0,
     each: Callable[[int, Weights], None] | None = None,
+    give_up: bool = False,
 ) -> Weights:
     """Weights after stochastic gradient descent with mini-batches, one epoch for each of ``rates``.
 
@@ -388,11 +389,14 @@ def anneal(
     each
         Called with the number of epochs done (from 0) and the weights, before each epoch and at
         the end.
+    give_up
+        Whether a trial that diverges is given up instead of refused: its weights are nan at the
+        end, and all others are as they would be without it.
 
     Raises
     ------
     ValueError
-        As ``training.train``, or if a trial diverges.
+        As ``training.train``, or if a trial diverges and is not to be given up.
 
     Examples
     --------
@@ -404,6 +408,7 @@ def anneal(
     >>> torch.equal(start[0][0][..., 1], end[0][0][..., 1])  # no gradient off the data
     True
     """
+    lost = torch.zeros(len(weights[0][0]), dtype=torch.bool)
     for epoch, rate in enumerate(rates):
         if each is not None:
             each(epoch, weights)
@@ -412,9 +417,11 @@ def anneal(
         run = training.train(
             objective, weights, training.GD(rate), steps, batches=batches, schedule=steps
         )
-        if bool(run.diverged.any()):
+        if not give_up and bool(run.diverged.any()):
             raise ValueError(f"{int(run.diverged.sum())} trials diverged in epoch {epoch}.")
-        weights = run.weights
+        weights, lost = run.weights, lost | run.diverged
+    if bool(lost.any()):
+        weights = mapped(weights, lambda t: t.masked_fill(lost[:, None, None], torch.nan))
     if each is not None:
         each(len(rates), weights)
     return weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,17 +17,25 @@ __all__ = ["OffPlane", "bounds", "train"]
 
 
 def train(
-    normal: float | None, *, nets: int, width: int, points: int, epochs: int, seed: int
-) -> tuple[Weights, Weights]:
-    """Weights of ``nets`` networks before and after SGD on ``points`` of a cube in 3 of 5.
+    normal: float | None,
+    *,
+    nets: int,
+    width: int,
+    points: int,
+    epochs: int,
+    seed: int,
+    looks: Sequence[int] = (),
+) -> dict[int, Weights]:
+    """Weights of ``nets`` networks by epoch of SGD on ``points`` of a cube in 3 of 5.
 
-    The labels are Σ sin πx. The normal weights start as drawn, or all at ``normal``.
+    The labels are Σ sin πx. The normal weights start as drawn, or all at ``normal``. Kept are the
+    weights before (0), after (``epochs``) and at the ``looks`` in between.
 
     Examples
     --------
-    >>> start, end = train(1.0, nets=2, width=4, points=40, epochs=2, seed=0)
-    >>> tuple(start[0][0].shape), bool((end[0][0][..., 3:] == 1).all())
-    ((2, 4, 5), True)
+    >>> seen = train(1.0, nets=2, width=4, points=40, epochs=2, seed=0, looks=[1])
+    >>> list(seen), bool((seen[2][0][0][..., 3:] == 1).all())
+    ([0, 1, 2], True)
     """
     net = Dense((5, width, 1))
     x = torch.from_numpy(2 * generator(seed, 0, "points").random((3, points)) - 1).float()
@@ -36,7 +45,14 @@ def train(
         start[0][0][..., 3:] = normal
     rates = training.cosine_rates(5e-2, 5e-4, epochs)
     objective = training.Objective(net, X, goal, normalization="half")
-    return start, offdata.anneal(objective, start, rates, batch=20, seed=seed)
+    seen: dict[int, Weights] = {}
+
+    def each(epoch: int, weights: Weights) -> None:
+        if epoch in {0, epochs, *looks}:
+            seen[epoch] = mapped(weights, torch.Tensor.clone)
+
+    offdata.anneal(objective, start, rates, batch=20, seed=seed, each=each)
+    return seen
 
 
 @dataclass(frozen=True)
@@ -61,8 +77,8 @@ def bounds(weights: Weights, y: Tensor, *, samples: int = 4096) -> OffPlane:
 
     Examples
     --------
-    >>> start, _ = train(1.0, nets=2, width=4, points=40, epochs=1, seed=0)
-    >>> q = bounds(start, torch.tensor([0.1, 0.1]).double(), samples=256)
+    >>> seen = train(1.0, nets=2, width=4, points=40, epochs=1, seed=0)
+    >>> q = bounds(seen[0], torch.tensor([0.1, 0.1]).double(), samples=256)
     >>> bool((q.change <= q.two).all() and (q.change <= q.lipschitz).all())
     True
     """
