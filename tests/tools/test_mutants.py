@@ -150,3 +150,10 @@ def test_what_cannot_be_drawn_is_one_sentence(capsys: pytest.CaptureFixture[str]
     assert mutants.main(["--only", "nowhere"]) == 2
     said = capsys.readouterr().out.splitlines()
     assert len(said) == 2 and "1 or more, not 0" in said[0] and "nowhere in its path" in said[1]
+
+
+def test_what_is_listed_as_equivalent_is_there_and_has_a_reason() -> None:
+    for (path, text, old, new), why in mutants.equivalents(ROOT).items():
+        offered = mutants.changes((ROOT / path).read_text(encoding="utf-8"), path)
+        assert (text, old, new) in [(c.text, c.old, c.new) for c in offered], (path, text)
+        assert len(why) > 10
