@@ -127,12 +127,19 @@ def kernel_is_normal(flow: Flow, w: np.ndarray, tangent: int) -> bool:
 
 
 def settling(
-    flow: Flow, start: np.ndarray, until: float, *, tolerance: float = 1e-6, each: bool = False
+    flow: Flow,
+    start: np.ndarray,
+    until: float,
+    *,
+    tolerance: float = 1e-6,
+    each: bool = False,
+    patience: int = 0,
 ) -> np.ndarray:
     """First and last time (2,) at which ‖w - w*‖ passes ``tolerance``; infinite if it does not.
 
     With ``each`` the times (d, 2) of every component. A component that crosses its limit between
-    two points in time counts as close there.
+    two points in time counts as close there. A flow that has to pass the origin waits there: what
+    is not close by ``until`` is followed ten times as long, ``patience`` times.
 
     Examples
     --------
@@ -144,8 +151,13 @@ def settling(
     t = np.unique(np.r_[0, np.geomspace(1e-3, until, 6000), run.times])
     off = run.at(t) - flow.minimizer()
     if each:
-        return np.array([_passes(t, column, tolerance, signed=True) for column in off.T])
-    return np.array(_passes(t, np.linalg.norm(off, axis=1), tolerance, signed=False))
+        found = np.array([_passes(t, column, tolerance, signed=True) for column in off.T])
+    else:
+        found = np.array(_passes(t, np.linalg.norm(off, axis=1), tolerance, signed=False))
+    if patience and not np.isfinite(found).all():
+        again = {"tolerance": tolerance, "each": each, "patience": patience - 1}
+        return settling(flow, start, 10 * until, **again)
+    return found
 
 
 def _passes(
