@@ -49,7 +49,7 @@ def inside(count: int, *, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """
     rng = generator(seed, 0, "inside the cone")
     beta, delta = _states(count, rng)
-    alpha = 1 / decay.adam_floor(beta) + delta
+    alpha = (3 + beta) / (1 - beta) + delta
     edge = 2 / (1 - beta)
     rho = edge * np.clip(rng.uniform(-1.5, 1.5, count), -1, 1)  # a third lies on the edges
     m = rng.choice([-1.0, 1.0], count) * 10.0 ** rng.uniform(-3, 3, count)
@@ -81,7 +81,7 @@ def outside(count: int, *, seed: int) -> tuple[np.ndarray, float]:
     rng = generator(seed, 0, "outside the cone")
     beta, delta = _states(count, rng)
     beta = np.maximum(beta, 1e-3)  # with β₁ = 0 all next states are in the cone
-    alpha, gamma = 1 / decay.adam_floor(beta) + delta, (1 - beta) / (2 * beta)
+    alpha, gamma = (3 + beta) / (1 - beta) + delta, (1 - beta) / (2 * beta)
     y = (1 - beta) / 2 * rng.uniform(-1, 1, count)
     near = (1 + rng.uniform(-0.2, 1.2, count) / (gamma * alpha - 1)) / alpha
     y = np.where(rng.uniform(size=count) < 0.5, y, near)
