@@ -65,3 +65,13 @@ def test_settling_of_each_component_and_of_a_crossing_one():
 def test_settling_says_when_it_does_not():
     flow = Flow(np.eye(1), np.array([1.0]), depth=1)
     assert np.isinf(slow.settling(flow, np.zeros(1), 1.0)).all()
+
+
+def test_what_is_not_close_yet_is_followed_longer() -> None:
+    flow = slow.Flow(np.eye(1), np.array([1.0]), depth=1)  # w' = 1 - w
+    expected = slow.settling(flow, np.zeros(1), 30.0)
+    assert np.isinf(slow.settling(flow, np.zeros(1), 1.0)).all()
+    assert np.isinf(slow.settling(flow, np.zeros(1), 1.0, patience=1)).all()
+    np.testing.assert_allclose(
+        slow.settling(flow, np.zeros(1), 1.0, patience=2), expected, rtol=0.01
+    )

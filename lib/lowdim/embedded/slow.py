@@ -155,8 +155,9 @@ def settling(
     else:
         found = np.array(_passes(t, np.linalg.norm(off, axis=1), tolerance, signed=False))
     if patience and not np.isfinite(found).all():
-        again = {"tolerance": tolerance, "each": each, "patience": patience - 1}
-        return settling(flow, start, 10 * until, **again)
+        return settling(
+            flow, start, 10 * until, tolerance=tolerance, each=each, patience=patience - 1
+        )
     return found
 
 
