@@ -47,6 +47,13 @@ def _below(found: Estimate, most: float) -> bool | None:
     return found.value < most if math.isfinite(found.error) else None
 
 
+def _all(answers: Sequence[bool | None]) -> bool | None:
+    """No if one is no, yes if all are yes, else undecided."""
+    if False in answers:
+        return False
+    return True if answers and None not in answers else None
+
+
 def _ratio(metric: np.ndarray, top: int, bottom: int) -> tuple[float | None, bool | None]:
     """The mean metric (k, nets) in one row over that in another, and whether it is below 1.
 
@@ -128,8 +135,8 @@ def figure_3_3(seen: Study) -> list[Line]:
 def equation_4_3(seen: Study) -> list[Line]:
     """For each depth: slope -2 in σ; β = 0 where the data do not change, β as it is at fixed steps.
 
-    Within 0.3 (or undecided), within 0.05 or two errors, within two errors; undecided as well where
-    there was nothing to measure.
+    Within 0.3, within 0.05 (or undecided, both), within two errors; undecided as well where there
+    was nothing to measure.
 
     Examples
     --------
@@ -146,7 +153,7 @@ def equation_4_3(seen: Study) -> list[Line]:
         none: bool | None = None
         same: bool | None = None
         if math.isfinite(only.error):
-            none = abs(only.value) <= max(only.error, 0.05)
+            none = near(only, 0.0, 0.05)
         if math.isfinite(steps.error) and math.isfinite(epochs.error):
             same = abs(steps.value - epochs.value) <= math.hypot(steps.error, epochs.error)
         lines += [
@@ -181,7 +188,7 @@ def table_1(seen: Study, reading: str) -> list[Line]:
     known = len(means) > 1 and all(math.isfinite(mean.error) for mean in means)
     rising = bool((np.diff([mean.value for mean in means]) > 0).all()) if known else None
     tilts = [tilt for tilt in seen.trends if math.isfinite(tilt.error)]
-    flat = all(abs(tilt.value) <= max(tilt.error, 0.05) for tilt in tilts) if tilts else None
+    flat = _all([near(tilt, 0.0, 0.05) for tilt in tilts])
     return [
         *lines,
         compared("β below 1/2", "all", most, "the largest", below),
