@@ -440,7 +440,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not drawn:
         print(f"mutants: no file of the library has {' or '.join(asked.only)} in its path.")
         return 2
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     found = run(
         asked.root, drawn, known=equivalents(asked.root), workers=asked.workers,
         slowest=asked.slowest, patience=asked.patience, green=asked.green,

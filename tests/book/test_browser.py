@@ -125,17 +125,19 @@ PALE = """() => {
   return [count, wrong];
 }"""
 
-# Links in running text that only their colour tells from it; the signs beside titles are no text.
+# Links in running text that only their colour tells from it. Badges have a ground of their own, and
+# the signs beside titles are no text.
 UNMARKED = """() => [...document.querySelectorAll('.bd-article a[href]')].filter(a => {
-  const text = a.parentElement.closest('p, li, dd, td, figcaption');
-  if (!text || a.matches('.headerlink, .box-link') || !a.textContent.trim()) return false;
-  if (!a.checkVisibility() || text.textContent.trim() === a.textContent.trim()) return false;
-  for (let e = a; e !== text; e = e.parentElement) {
+  const text = a.parentElement.closest('p, li, dd, td, figcaption'), own = a.textContent.trim();
+  if (!text || !own || own === '#' || own === '¶' || own === text.textContent.trim()) return false;
+  if (!a.checkVisibility()) return false;
+  const marked = e => {
     const style = getComputedStyle(e);
-    if (style.textDecorationLine.includes('underline') || style.borderBottomStyle !== 'none')
-      return false;
-  }
-  return true;
+    return style.textDecorationLine.includes('underline') || style.borderBottomStyle !== 'none'
+      || !/, 0\\)$|transparent/.test(style.backgroundColor);
+  };
+  for (let e = a; e !== text; e = e.parentElement) if (marked(e)) return false;
+  return ![...a.children].some(marked);
 }).map(a => a.outerHTML.slice(0, 120))"""
 
 SCHEME = """name => {

@@ -64,6 +64,8 @@ def test_sentences_that_a_page_leaves_out_are_left_out() -> None:
         ("{when}`a / b > 1 | Yes. | No.`", {"a": 1, "b": 0}, "ZeroDivisionError"),
         ("{when}`-a > 1 | Yes. | No.`", {"a": None}, "TypeError"),
         ("From {value}`a` to nan.", {"a": 1}, ""),
+        ("It is {value}`a:.2f`. A dash: not measured.", {"a": None}, ""),
+        ("It is {value}`a:.2f`. A dash: not measured.", {"a": float("nan")}, "shows 'nan'"),
     ],
 )
 def test_what_cannot_be_said_is_found(text: str, values: dict, problem: str) -> None:

@@ -145,7 +145,7 @@
         edge: L === 1 ? "none" : significant(ratio * lam, 3),
         jump: L < 3 ? "none" : `0 → ${height.toFixed(2)}`,
       },
-      command: "lowdim run collapse/theorem_5_3",
+      command: "lowdim run collapse/deep_linear",
       call:
         "from lowdim.collapse.linear import shrinkage; " +
         `print(shrinkage([${moments.map(decimal).join(", ")}], ${significant(lam, 4)}, ${L}))`,

@@ -541,7 +541,7 @@ def descend(
     --------
     >>> p = problem(torch.eye(2, dtype=torch.float64), [0, 1], 0.1, 0.1)
     >>> found = descend(p, width=3)
-    >>> found.W.round(decimals=6).tolist(), bool(found.gap < 1e-8)
+    >>> (found.W.round(decimals=6) + 0.0).tolist(), bool(found.gap < 1e-8)
     ([[0.6, 0.0], [0.0, 0.6]], True)
     """
     width = _width(p, width) if start is None else start[0].shape[-1]

@@ -62,7 +62,7 @@ class Plain(NamedTuple):
 
 
 def fit(X: ArrayLike, classes: int, lam1: float, lam2: float) -> Plain:
-    """The minimum on the columns X (d, N), the first N / classes of them of the first class, …
+    """The minimum on the columns X (d, N), in classes of equal size, one after the other.
 
     Examples
     --------

@@ -33,7 +33,7 @@ PACKAGES = (
 )  # fmt: skip
 
 
-def ask(address: str, arguments: list[str]) -> None:
+def _ask(address: str, arguments: list[str]) -> None:
     """Ask at `address` for a kernel with these arguments, and stand for it until its end."""
     asked = {"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
     wanted = json.dumps(asked).encode()
@@ -58,7 +58,7 @@ def ask(address: str, arguments: list[str]) -> None:
     os._exit(code if code >= 0 else 128 - code)
 
 
-def serve(listening: socket.socket) -> None:
+def _serve(listening: socket.socket) -> None:
     """Fork a kernel for each that asks, until the standard input ends."""
     for name in PACKAGES:
         with contextlib.suppress(ImportError):
@@ -172,6 +172,6 @@ def _become(wanted: Mapping[str, Any], files: list[int]) -> None:
 if __name__ == "__main__":
     del sys.path[0]  # the folder of this file
     if sys.argv[1] == "serve":
-        serve(socket.socket(fileno=int(sys.argv[2])))
+        _serve(socket.socket(fileno=int(sys.argv[2])))
     else:
-        ask(sys.argv[2], sys.argv[3:])
+        _ask(sys.argv[2], sys.argv[3:])

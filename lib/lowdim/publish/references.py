@@ -270,6 +270,12 @@ def widen(chapter: Chapter) -> bool:
 
     Raises `ReferenceProblem` if the run on this processor has another verdict table, says other
     names, or says something else that is no number: that is more than rounding.
+
+    >>> try:
+    ...     widen(Chapter("a/b", Path("nowhere/notebooks/a/b.md"), "B", (), (), {}))
+    ... except ReferenceProblem as problem:
+    ...     print(problem)
+    a/b has no reference: run `lowdim references a/b`, look at the difference and commit it.
     """
     reference = load(chapter)
     run = obtain(book_root(chapter), chapter.name, ci_values(chapter))

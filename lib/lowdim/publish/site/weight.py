@@ -48,7 +48,9 @@ _CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 _WORD = re.compile(r'<span class="pre">([^<]*)</span>')
 _SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
 # of these no style sheet asks there
-_PLAIN = re.compile(r'<span class="(?:[npw]|sig-(?:paren|return(?:-\w+)?))">([^<]*)</span>')
+_PLAIN = re.compile(
+    r'<span class="(?:[npw]|sig-(?:paren|return(?:-\w+)?))">((?:[^<]|<(?!/?span))*)</span>'
+)
 _TWICE = re.compile(r'(href="[^"]*#([^"]+)") title="\2"')
 _PAPER = re.compile(r'<div id="jb-print-toc">.*?</nav>\s*</div>', re.DOTALL)
 _DATA = re.compile(r'<script type="application/json".*?</script>', re.DOTALL)
